@@ -1,0 +1,187 @@
+/* The state machine: apply(state, command, now) -> result, events.
+ *
+ * One table names for every verb what it needs and the function that carries it out. Arguments are
+ * checked here, once, before anything is looked at, so that a verb sees only commands that it can
+ * take. */
+#include "state.h"
+
+enum need {
+    NEED_BUCKET = 1,    /* an open bucket */
+    NEED_KEY = 2,       /* a key, not empty */
+    NEED_NAME = 4,      /* a lease name, not empty */
+    NEED_FLUSH = 8,     /* the key's deferred renewal precedes it */
+    NEED_FLUSH_DUE = 16 /* all due renewals precede it */
+};
+
+struct verb_row {
+    enum lapse_verb verb;
+    unsigned needs;
+    enum lapse_status (*run)(struct lapse_job *job);
+};
+
+static enum lapse_status run_mark(struct lapse_job *job);
+static const struct verb_row *find_row(enum lapse_verb verb);
+static enum lapse_status check_len(struct lapse_job *job, const char *what,
+                                   struct lapse_bytes bytes, size_t most, bool may_be_empty);
+static enum lapse_status check_extra(struct lapse_job *job);
+
+static const struct verb_row verb_rows[] = {
+    {LAPSE_VERB_OPEN, 0, lapse_kv_open},
+    {LAPSE_VERB_SET, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_write},
+    {LAPSE_VERB_CREATE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_write},
+    {LAPSE_VERB_UPDATE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_write},
+    {LAPSE_VERB_GET, NEED_BUCKET | NEED_KEY, lapse_kv_read},
+    {LAPSE_VERB_ENTRY, NEED_BUCKET | NEED_KEY, lapse_kv_read},
+    {LAPSE_VERB_HAS, NEED_BUCKET | NEED_KEY, lapse_kv_read},
+    {LAPSE_VERB_DELETE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_remove},
+    {LAPSE_VERB_PURGE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_remove},
+    {LAPSE_VERB_EXPIRE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_retime},
+    {LAPSE_VERB_PERSIST, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_retime},
+    {LAPSE_VERB_LIST, NEED_BUCKET, lapse_kv_list},
+    {LAPSE_VERB_ALL, NEED_BUCKET, lapse_kv_list},
+    {LAPSE_VERB_COUNT, NEED_BUCKET, lapse_kv_list},
+    {LAPSE_VERB_ACQUIRE, NEED_NAME, lapse_lease_acquire},
+    {LAPSE_VERB_EXTEND, NEED_NAME, lapse_lease_extend},
+    {LAPSE_VERB_RELEASE, NEED_NAME, lapse_lease_release},
+    {LAPSE_VERB_INSPECT, NEED_NAME, lapse_lease_inspect},
+    {LAPSE_VERB_WATCH, NEED_BUCKET, lapse_watch_start},
+    {LAPSE_VERB_UNWATCH, 0, lapse_watch_stop},
+    {LAPSE_VERB_POLL, 0, lapse_watch_poll},
+    {LAPSE_VERB_REAP, NEED_FLUSH_DUE, lapse_reap_rows},
+    {LAPSE_VERB_FLUSH, NEED_BUCKET | NEED_KEY, lapse_idle_flush},
+    {LAPSE_VERB_MARK, 0, run_mark},
+};
+
+enum { VERB_COUNT = sizeof(verb_rows) / sizeof(verb_rows[0]), MESSAGE_BYTES = 80 };
+
+enum lapse_status lapse_job_check(struct lapse_job *job) {
+    const struct lapse_command *command = job->command;
+    const struct verb_row *row = find_row(command->verb);
+    if (row == NULL) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "%d is not the number of a verb; use one "
+                               "of enum lapse_verb",
+                               (int)command->verb);
+    }
+    enum lapse_status status = LAPSE_OK;
+    if ((row->needs & NEED_BUCKET) != 0 || command->verb == LAPSE_VERB_OPEN) {
+        status = check_len(job, "bucket name", command->bucket, LAPSE_BUCKET_NAME_MAX, false);
+    }
+    if (status == LAPSE_OK) {
+        bool required = (row->needs & (NEED_KEY | NEED_NAME)) != 0;
+        const char *what = (row->needs & NEED_NAME) != 0 ? "lease name" : "key";
+        status = check_len(job, what, command->key, LAPSE_KEY_BYTES_MAX, !required);
+    }
+    if (status == LAPSE_OK) {
+        status = check_extra(job);
+    }
+    if (status != LAPSE_OK || (row->needs & NEED_BUCKET) == 0) {
+        return status;
+    }
+    job->bucket = lapse_state_bucket(job->state, command->bucket);
+    if (job->bucket == NULL) {
+        char name[MESSAGE_BYTES];
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "no bucket `%s` is open; open it before "
+                               "its keys are used",
+                               lapse_bytes_print(command->bucket, name, sizeof(name)));
+    }
+    return LAPSE_OK;
+}
+
+enum lapse_status lapse_job_prepare(struct lapse_job *job) {
+    const struct verb_row *row = find_row(job->command->verb);
+    if ((row->needs & NEED_FLUSH_DUE) != 0) {
+        return lapse_idle_flush_due(job);
+    }
+    if ((row->needs & NEED_FLUSH) == 0) {
+        return LAPSE_OK;
+    }
+    struct lapse_node *node = lapse_table_find(&job->bucket->records, job->command->key);
+    return node == NULL ? LAPSE_OK : lapse_idle_flush_node(job, node);
+}
+
+enum lapse_status lapse_job_apply(struct lapse_job *job) {
+    return find_row(job->command->verb)->run(job);
+}
+
+/* A mark needs no change of its own: the handle writes one with every commit, and a MARK is a
+ * command that commits although it changes nothing. */
+static enum lapse_status run_mark(struct lapse_job *job) {
+    LAPSE_ASSERT(job->command->verb == LAPSE_VERB_MARK);
+    return LAPSE_OK;
+}
+
+static const struct verb_row *find_row(enum lapse_verb verb) {
+    for (int i = 0; i < VERB_COUNT; i++) {
+        if (verb_rows[i].verb == verb) {
+            return &verb_rows[i];
+        }
+    }
+    return NULL;
+}
+
+static enum lapse_status check_len(struct lapse_job *job, const char *what,
+                                   struct lapse_bytes bytes, size_t most, bool may_be_empty) {
+    if (bytes.len == 0 && !may_be_empty) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "%s: the %s is empty; give at least one "
+                               "byte",
+                               lapse_verb_word(job->command->verb), what);
+    }
+    if (bytes.len > most) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "%s: the %s has %zu bytes; at most %zu are "
+                               "taken",
+                               lapse_verb_word(job->command->verb), what, bytes.len, most);
+    }
+    return LAPSE_OK;
+}
+
+/* What only some verbs carry: a value, an owner, a version. */
+static enum lapse_status check_extra(struct lapse_job *job) {
+    const struct lapse_command *command = job->command;
+    const char *word = lapse_verb_word(command->verb);
+    switch (command->verb) {
+    case LAPSE_VERB_CREATE:
+        if (command->u.write.has_if_version) {
+            return lapse_error_set(job->err, LAPSE_INVALID,
+                                   "create writes only where nothing is "
+                                   "live, so it takes no if_version; use update");
+        }
+        return check_len(job, "value", command->u.write.value, LAPSE_VALUE_BYTES_MAX, true);
+    case LAPSE_VERB_UPDATE:
+        if (!command->u.write.has_if_version) {
+            return lapse_error_set(job->err, LAPSE_INVALID,
+                                   "update has no if_version; give the "
+                                   "revision it builds on, or use set");
+        }
+        return check_len(job, "value", command->u.write.value, LAPSE_VALUE_BYTES_MAX, true);
+    case LAPSE_VERB_SET:
+        return check_len(job, "value", command->u.write.value, LAPSE_VALUE_BYTES_MAX, true);
+    case LAPSE_VERB_ACQUIRE:
+        return check_len(job, "owner", command->u.lease.owner, LAPSE_OWNER_BYTES_MAX, false);
+    case LAPSE_VERB_EXTEND:
+    case LAPSE_VERB_RELEASE:
+        return check_len(job, "owner", command->u.lease.owner, LAPSE_OWNER_BYTES_MAX,
+                         command->u.lease.has_token);
+    case LAPSE_VERB_REAP:
+        if (command->u.reap.rows_max == 0) {
+            return lapse_error_set(job->err, LAPSE_INVALID,
+                                   "%s of at most 0 rows does nothing; "
+                                   "give rows_max above 0",
+                                   word);
+        }
+        return LAPSE_OK;
+    case LAPSE_VERB_POLL:
+        if (command->u.watch.events_max == 0) {
+            return lapse_error_set(job->err, LAPSE_INVALID,
+                                   "%s of at most 0 events tells nothing; "
+                                   "give events_max above 0",
+                                   word);
+        }
+        return LAPSE_OK;
+    default:
+        return LAPSE_OK;
+    }
+}

@@ -1,0 +1,192 @@
+/* The typed calls. Each builds one command and hands it over; none decides anything. */
+#include "lapse/lapse.h"
+
+static struct lapse_command write_command(enum lapse_verb verb, struct lapse_bytes bucket,
+                                          struct lapse_bytes key, const struct lapse_term *term,
+                                          const int64_t *if_version);
+static enum lapse_status apply_key(struct lapse *store, enum lapse_verb verb,
+                                   struct lapse_bytes bucket, struct lapse_bytes key,
+                                   struct lapse_result *result, struct lapse_error *err);
+static struct lapse_command lease_command(enum lapse_verb verb, struct lapse_bytes name,
+                                          struct lapse_bytes owner, struct lapse_span span,
+                                          const int64_t *token);
+
+enum lapse_status lapse_bucket_open(struct lapse *store, struct lapse_bytes bucket,
+                                    const struct lapse_bucket_config *config,
+                                    struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = {.verb = LAPSE_VERB_OPEN, .bucket = bucket};
+    command.u.open.config = *config;
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_set(struct lapse *store, struct lapse_bytes bucket, struct lapse_bytes key,
+                            struct lapse_bytes value, const struct lapse_term *term,
+                            const int64_t *if_version, struct lapse_result *result,
+                            struct lapse_error *err) {
+    struct lapse_command command = write_command(LAPSE_VERB_SET, bucket, key, term, if_version);
+    command.u.write.value = value;
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_create(struct lapse *store, struct lapse_bytes bucket,
+                               struct lapse_bytes key, struct lapse_bytes value,
+                               const struct lapse_term *term, struct lapse_result *result,
+                               struct lapse_error *err) {
+    struct lapse_command command = write_command(LAPSE_VERB_CREATE, bucket, key, term, NULL);
+    command.u.write.value = value;
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_update(struct lapse *store, struct lapse_bytes bucket,
+                               struct lapse_bytes key, struct lapse_bytes value, int64_t if_version,
+                               const struct lapse_term *term, struct lapse_result *result,
+                               struct lapse_error *err) {
+    struct lapse_command command = write_command(LAPSE_VERB_UPDATE, bucket, key, term, &if_version);
+    command.u.write.value = value;
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_get(struct lapse *store, struct lapse_bytes bucket, struct lapse_bytes key,
+                            struct lapse_result *result, struct lapse_error *err) {
+    return apply_key(store, LAPSE_VERB_GET, bucket, key, result, err);
+}
+
+enum lapse_status lapse_entry(struct lapse *store, struct lapse_bytes bucket,
+                              struct lapse_bytes key, struct lapse_result *result,
+                              struct lapse_error *err) {
+    return apply_key(store, LAPSE_VERB_ENTRY, bucket, key, result, err);
+}
+
+enum lapse_status lapse_has(struct lapse *store, struct lapse_bytes bucket, struct lapse_bytes key,
+                            struct lapse_result *result, struct lapse_error *err) {
+    return apply_key(store, LAPSE_VERB_HAS, bucket, key, result, err);
+}
+
+enum lapse_status lapse_delete(struct lapse *store, struct lapse_bytes bucket,
+                               struct lapse_bytes key, const int64_t *if_version,
+                               struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = write_command(LAPSE_VERB_DELETE, bucket, key, NULL, if_version);
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_purge(struct lapse *store, struct lapse_bytes bucket,
+                              struct lapse_bytes key, const int64_t *if_version,
+                              struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = write_command(LAPSE_VERB_PURGE, bucket, key, NULL, if_version);
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_expire(struct lapse *store, struct lapse_bytes bucket,
+                               struct lapse_bytes key, const struct lapse_term *term,
+                               const int64_t *if_version, struct lapse_result *result,
+                               struct lapse_error *err) {
+    struct lapse_command command = write_command(LAPSE_VERB_EXPIRE, bucket, key, term, if_version);
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_persist(struct lapse *store, struct lapse_bytes bucket,
+                                struct lapse_bytes key, const int64_t *if_version,
+                                struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = write_command(LAPSE_VERB_PERSIST, bucket, key, NULL, if_version);
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_list(struct lapse *store, struct lapse_bytes bucket,
+                             struct lapse_result *result, struct lapse_error *err) {
+    return apply_key(store, LAPSE_VERB_LIST, bucket, lapse_bytes_of(NULL), result, err);
+}
+
+enum lapse_status lapse_all(struct lapse *store, struct lapse_bytes bucket,
+                            struct lapse_result *result, struct lapse_error *err) {
+    return apply_key(store, LAPSE_VERB_ALL, bucket, lapse_bytes_of(NULL), result, err);
+}
+
+enum lapse_status lapse_count(struct lapse *store, struct lapse_bytes bucket,
+                              struct lapse_result *result, struct lapse_error *err) {
+    return apply_key(store, LAPSE_VERB_COUNT, bucket, lapse_bytes_of(NULL), result, err);
+}
+
+enum lapse_status lapse_acquire(struct lapse *store, struct lapse_bytes name,
+                                struct lapse_bytes owner, struct lapse_span span,
+                                struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = lease_command(LAPSE_VERB_ACQUIRE, name, owner, span, NULL);
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_extend(struct lapse *store, struct lapse_bytes name,
+                               struct lapse_bytes owner, struct lapse_span span,
+                               const int64_t *token, struct lapse_result *result,
+                               struct lapse_error *err) {
+    struct lapse_command command = lease_command(LAPSE_VERB_EXTEND, name, owner, span, token);
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_release(struct lapse *store, struct lapse_bytes name,
+                                struct lapse_bytes owner, const int64_t *token,
+                                struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_span none = {0};
+    struct lapse_command command = lease_command(LAPSE_VERB_RELEASE, name, owner, none, token);
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_inspect(struct lapse *store, struct lapse_bytes name,
+                                struct lapse_result *result, struct lapse_error *err) {
+    return apply_key(store, LAPSE_VERB_INSPECT, lapse_bytes_of(NULL), name, result, err);
+}
+
+enum lapse_status lapse_watch(struct lapse *store, struct lapse_bytes bucket,
+                              struct lapse_bytes key, enum lapse_watch_from from,
+                              struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = {.verb = LAPSE_VERB_WATCH, .bucket = bucket, .key = key};
+    command.u.watch.from = from;
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_poll(struct lapse *store, int64_t watcher, size_t events_max,
+                             struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = {.verb = LAPSE_VERB_POLL};
+    command.u.watch.watcher = watcher;
+    command.u.watch.events_max = events_max;
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_unwatch(struct lapse *store, int64_t watcher, struct lapse_result *result,
+                                struct lapse_error *err) {
+    struct lapse_command command = {.verb = LAPSE_VERB_UNWATCH};
+    command.u.watch.watcher = watcher;
+    return lapse_apply(store, &command, result, err);
+}
+
+static struct lapse_command write_command(enum lapse_verb verb, struct lapse_bytes bucket,
+                                          struct lapse_bytes key, const struct lapse_term *term,
+                                          const int64_t *if_version) {
+    struct lapse_command command = {.verb = verb, .bucket = bucket, .key = key};
+    if (term != NULL) {
+        command.u.write.term = *term;
+    }
+    if (if_version != NULL) {
+        command.u.write.has_if_version = true;
+        command.u.write.if_version = *if_version;
+    }
+    return command;
+}
+
+static enum lapse_status apply_key(struct lapse *store, enum lapse_verb verb,
+                                   struct lapse_bytes bucket, struct lapse_bytes key,
+                                   struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = {.verb = verb, .bucket = bucket, .key = key};
+    return lapse_apply(store, &command, result, err);
+}
+
+static struct lapse_command lease_command(enum lapse_verb verb, struct lapse_bytes name,
+                                          struct lapse_bytes owner, struct lapse_span span,
+                                          const int64_t *token) {
+    struct lapse_command command = {.verb = verb, .key = name};
+    command.u.lease.owner = owner;
+    command.u.lease.span = span;
+    if (token != NULL) {
+        command.u.lease.has_token = true;
+        command.u.lease.token = *token;
+    }
+    return command;
+}

@@ -1,0 +1,213 @@
+/* The check: walks every invariant of the state (S1 to S7 in state.h). It finds our own mistakes,
+ * so what it answers is BUG with a sentence. */
+#include "state.h"
+
+static enum lapse_status check_buckets(const struct lapse_state *state, size_t *ret_steady,
+                                       size_t *ret_wall, struct lapse_error *err);
+static enum lapse_status check_bucket(const struct lapse_state *state,
+                                      const struct lapse_bucket *bucket, size_t *steady,
+                                      size_t *wall, struct lapse_error *err);
+static enum lapse_status check_leases(const struct lapse_state *state, size_t *steady,
+                                      struct lapse_error *err);
+static enum lapse_status check_node(const struct lapse_state *state, const struct lapse_node *node,
+                                    size_t *steady, size_t *wall, struct lapse_error *err);
+static enum lapse_status check_ring(const struct lapse_state *state,
+                                    const struct lapse_bucket *bucket, struct lapse_error *err);
+static enum lapse_status check_deferred(const struct lapse_state *state, struct lapse_error *err);
+static enum lapse_status check_peaks(const struct lapse_state *state, struct lapse_error *err);
+static enum lapse_status check_watchers(const struct lapse_state *state, struct lapse_error *err);
+static enum lapse_status bug(const struct lapse_node *node, const char *what,
+                             struct lapse_error *err);
+
+enum lapse_status lapse_state_check(const struct lapse_state *state, struct lapse_error *err) {
+    size_t steady = 0;
+    size_t wall = 0;
+    if (state->txn.count != 0 || state->txn.events != NULL) {
+        return lapse_error_set(err, LAPSE_BUG, "the undo list holds %zu rows between commands",
+                               state->txn.count);
+    }
+    enum lapse_status status = check_buckets(state, &steady, &wall, err);
+    if (status == LAPSE_OK) {
+        status = check_leases(state, &steady, err);
+    }
+    if (status == LAPSE_OK && (steady != state->steady.count || wall != state->wall.count)) {
+        status = lapse_error_set(err, LAPSE_BUG,
+                                 "%zu rows end on store time and %zu on a date, "
+                                 "but the heaps hold %zu and %zu",
+                                 steady, wall, state->steady.count, state->wall.count);
+    }
+    if (status == LAPSE_OK) {
+        status = lapse_heap_check(&state->steady, LAPSE_END_STEADY, err);
+    }
+    if (status == LAPSE_OK) {
+        status = lapse_heap_check(&state->wall, LAPSE_END_WALL, err);
+    }
+    if (status == LAPSE_OK) {
+        status = check_deferred(state, err);
+    }
+    if (status == LAPSE_OK) {
+        status = check_peaks(state, err);
+    }
+    return status == LAPSE_OK ? check_watchers(state, err) : status;
+}
+
+static enum lapse_status check_buckets(const struct lapse_state *state, size_t *ret_steady,
+                                       size_t *ret_wall, struct lapse_error *err) {
+    enum lapse_status status = lapse_table_check(&state->buckets, err);
+    const struct lapse_node *row = lapse_table_any(&state->buckets);
+    for (; row != NULL && status == LAPSE_OK; row = lapse_table_after(&state->buckets, row)) {
+        if (row->bucket == NULL || row->bucket->row != row || row->kind != LAPSE_ROW_BUCKET) {
+            return bug(row, "is not the row of its bucket", err);
+        }
+        status = check_node(state, row, ret_steady, ret_wall, err);
+        if (status == LAPSE_OK) {
+            status = check_bucket(state, row->bucket, ret_steady, ret_wall, err);
+        }
+    }
+    return status;
+}
+
+static enum lapse_status check_bucket(const struct lapse_state *state,
+                                      const struct lapse_bucket *bucket, size_t *steady,
+                                      size_t *wall, struct lapse_error *err) {
+    const struct lapse_table *records = &bucket->records;
+    enum lapse_status status = lapse_table_check(records, err);
+    const struct lapse_node *node = lapse_table_any(records);
+    for (; node != NULL && status == LAPSE_OK; node = lapse_table_after(records, node)) {
+        if (node->bucket != bucket || node->kind != LAPSE_ROW_RECORD) {
+            return bug(node, "stands in a bucket that is not its own", err);
+        }
+        if (node->now.revision < 1 || node->now.revision > bucket->row->now.revision) {
+            return bug(node, "has a revision that its bucket never gave (S4)", err);
+        }
+        status = check_node(state, node, steady, wall, err);
+    }
+    return status == LAPSE_OK ? check_ring(state, bucket, err) : status;
+}
+
+static enum lapse_status check_leases(const struct lapse_state *state, size_t *steady,
+                                      struct lapse_error *err) {
+    size_t wall = 0;
+    enum lapse_status status = lapse_table_check(&state->leases, err);
+    const struct lapse_node *node = lapse_table_any(&state->leases);
+    for (; node != NULL && status == LAPSE_OK; node = lapse_table_after(&state->leases, node)) {
+        if (node->now.revision < 1 || node->now.revision > state->token) {
+            return bug(node, "has a token that the store never gave", err);
+        }
+        if (node->now.end_kind != LAPSE_END_STEADY || node->now.blob_len == 0) {
+            return bug(node, "is a lease without an owner or an end", err);
+        }
+        status = check_node(state, node, steady, &wall, err);
+    }
+    return status;
+}
+
+/* What holds for every row (S1 to S4). */
+static enum lapse_status check_node(const struct lapse_state *state, const struct lapse_node *node,
+                                    size_t *steady, size_t *wall, struct lapse_error *err) {
+    const struct lapse_image *image = &node->now;
+    if (!image->present || node->undo_pos != LAPSE_POS_NONE) {
+        return bug(node, "is linked but absent, or still on the undo list (S1, S3)", err);
+    }
+    if ((image->blob == NULL) != (image->blob_len == 0)) {
+        return bug(node, "has a value and a length that do not fit", err);
+    }
+    if (image->end_kind == LAPSE_END_NONE) {
+        bool bare = node->heap_pos == LAPSE_POS_NONE && image->end_ns == 0 && !image->idle;
+        return bare ? LAPSE_OK : bug(node, "has no term but a trace of one (S2)", err);
+    }
+    bool dated = image->end_kind == LAPSE_END_WALL;
+    const struct lapse_heap *heap = dated ? &state->wall : &state->steady;
+    *(dated ? wall : steady) += 1;
+    if (node->heap_pos >= heap->count || heap->items[node->heap_pos] != node) {
+        return bug(node, "is not in the heap of its end (S2)", err);
+    }
+    if (!dated && image->last_ns + image->span_ns != image->end_ns) {
+        return bug(node, "does not end one span after its last use (S4)", err);
+    }
+    if (dated && (image->written_seq < 1 || image->written_seq > state->seq)) {
+        return bug(node, "has a date set by a command that never came", err);
+    }
+    return LAPSE_OK;
+}
+
+static enum lapse_status check_ring(const struct lapse_state *state,
+                                    const struct lapse_bucket *bucket, struct lapse_error *err) {
+    const struct lapse_ring *ring = &bucket->ring;
+    size_t watchers = 0;
+    for (size_t i = 0; i < state->watcher_count; i++) {
+        watchers += state->watchers[i]->bucket == bucket ? 1 : 0;
+    }
+    if (watchers != bucket->watcher_count || bucket->pending != 0) {
+        return bug(bucket->row, "miscounts its watchers or its pending events", err);
+    }
+    if (ring->count > state->watch_events_max || (watchers == 0 && ring->cap != 0)) {
+        return bug(bucket->row, "keeps a ring that is too long or that nobody watches", err);
+    }
+    for (size_t i = 0; i < ring->count; i++) {
+        int64_t back = (int64_t)(ring->count - 1 - i);
+        if (lapse_ring_at(ring, i)->revision != bucket->row->now.revision - back) {
+            return bug(bucket->row, "keeps events whose revisions have holes (S7)", err);
+        }
+    }
+    return LAPSE_OK;
+}
+
+static enum lapse_status check_deferred(const struct lapse_state *state, struct lapse_error *err) {
+    const struct lapse_deferred *prev = NULL;
+    const struct lapse_deferred *deferred = state->deferred_first;
+    for (; deferred != NULL; deferred = deferred->next) {
+        const struct lapse_node *node = deferred->node;
+        if (deferred->prev != prev || node->deferred != deferred ||
+            (prev != NULL && prev->queued.ns > deferred->queued.ns)) {
+            return bug(node, "has a renewal out of its place in the queue", err);
+        }
+        if (!node->now.present || !node->now.idle || deferred->used.ns <= node->now.last_ns ||
+            deferred->queued.ns > deferred->used.ns || deferred->queued.ns >= node->now.end_ns) {
+            return bug(node, "has a renewal from outside its term (S5)", err);
+        }
+        prev = deferred;
+    }
+    if (state->deferred_last != prev) {
+        return lapse_error_set(err, LAPSE_BUG, "the queue of renewals does not end at its end");
+    }
+    return LAPSE_OK;
+}
+
+static enum lapse_status check_peaks(const struct lapse_state *state, struct lapse_error *err) {
+    const struct lapse_peaks *peaks = &state->peaks;
+    for (size_t i = 0; i < peaks->count; i++) {
+        const struct lapse_peak *peak = &peaks->items[i];
+        if (peak->wanted || peak->seq > state->seq ||
+            (i > 0 && (peak->seq <= peak[-1].seq || peak->wall.ns >= peak[-1].wall.ns))) {
+            return lapse_error_set(err, LAPSE_BUG,
+                                   "wall peak %zu of %zu does not lie after and "
+                                   "below the one before it (S6)",
+                                   i, peaks->count);
+        }
+    }
+    return LAPSE_OK;
+}
+
+static enum lapse_status check_watchers(const struct lapse_state *state, struct lapse_error *err) {
+    for (size_t i = 0; i < state->watcher_count; i++) {
+        const struct lapse_watcher *watcher = state->watchers[i];
+        int64_t before = i == 0 ? 0 : state->watchers[i - 1]->id;
+        if (watcher->id <= before || watcher->id > state->watcher_id ||
+            watcher->seen > watcher->bucket->row->now.revision) {
+            return lapse_error_set(err, LAPSE_BUG,
+                                   "watcher %lld is out of order, or has seen what "
+                                   "was never written",
+                                   (long long)watcher->id);
+        }
+    }
+    return LAPSE_OK;
+}
+
+static enum lapse_status bug(const struct lapse_node *node, const char *what,
+                             struct lapse_error *err) {
+    char key[80];
+    return lapse_error_set(err, LAPSE_BUG, "the row `%s` of kind %d %s",
+                           lapse_bytes_print(lapse_node_key(node), key, sizeof(key)),
+                           (int)node->kind, what);
+}

@@ -1,0 +1,234 @@
+/* Commands and results: every request that the engine takes, as data, and what it answers.
+ *
+ * The engine is apply(state, command, now) -> result, events. Typed calls (lapse.h) only build
+ * commands. All byte strings in a command are borrowed for the call; all in a result point into the
+ * result's own buffer and live until its next use or lapse_result_free: no command may borrow from
+ * the result it is answered in. */
+#ifndef LAPSE_COMMAND_H
+#define LAPSE_COMMAND_H
+
+#include "lapse/time.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a command may touch. A `log` command touches durable state alone; `local` touches only this
+ * tenure's state (watchers, deferred renewals, ephemeral leases); `read` touches nothing, except
+ * that a use of an idle key puts a deferred renewal into the tenure, or, when little is left, runs
+ * a FLUSH (which is `log`) before the reply. */
+enum lapse_class { LAPSE_CLASS_LOG = 0, LAPSE_CLASS_LOCAL = 1, LAPSE_CLASS_READ = 2 };
+
+/* X(CONSTANT, value, word, class). Numbers are never changed. */
+#define LAPSE_VERB_TABLE(X)                                                                        \
+    X(OPEN, 1, "open", LOG)                                                                        \
+    X(SET, 2, "set", LOG)                                                                          \
+    X(CREATE, 3, "create", LOG)                                                                    \
+    X(UPDATE, 4, "update", LOG)                                                                    \
+    X(GET, 5, "get", READ)                                                                         \
+    X(ENTRY, 6, "entry", READ)                                                                     \
+    X(HAS, 7, "has", READ)                                                                         \
+    X(DELETE, 8, "delete", LOG)                                                                    \
+    X(PURGE, 9, "purge", LOG)                                                                      \
+    X(EXPIRE, 10, "expire", LOG)                                                                   \
+    X(PERSIST, 11, "persist", LOG)                                                                 \
+    X(LIST, 12, "list", READ)                                                                      \
+    X(ALL, 13, "all", READ)                                                                        \
+    X(COUNT, 14, "count", READ)                                                                    \
+    X(ACQUIRE, 15, "acquire", LOG)                                                                 \
+    X(EXTEND, 16, "extend", LOG)                                                                   \
+    X(RELEASE, 17, "release", LOG)                                                                 \
+    X(INSPECT, 18, "inspect", READ)                                                                \
+    X(WATCH, 19, "watch", LOCAL)                                                                   \
+    X(UNWATCH, 20, "unwatch", LOCAL)                                                               \
+    X(POLL, 21, "poll", LOCAL)                                                                     \
+    X(REAP, 22, "reap", LOG)                                                                       \
+    X(FLUSH, 23, "flush", LOG)                                                                     \
+    X(MARK, 24, "mark", LOG)
+
+enum lapse_verb {
+    LAPSE_VERB_NONE = 0,
+#define LAPSE_VERB_ENUM(id, value, word, klass) LAPSE_VERB_##id = (value),
+    LAPSE_VERB_TABLE(LAPSE_VERB_ENUM)
+#undef LAPSE_VERB_ENUM
+};
+
+/* The word of a verb, or "?"; its class. */
+const char *lapse_verb_word(enum lapse_verb verb);
+enum lapse_class lapse_verb_class(enum lapse_verb verb);
+
+/* ---- Terms. A call may be handed any combination, so that the refusal of two can be shown:
+ * more than one bit is INVALID (KV-02). A span <= 0 is INVALID; a sum past the range is RANGE. */
+enum lapse_term_bit { LAPSE_TERM_TTL = 1, LAPSE_TERM_IDLE = 2, LAPSE_TERM_EXPIRES_AT = 4 };
+
+struct lapse_term {
+    unsigned given;            /* of enum lapse_term_bit; 0: none, so the bucket's default holds */
+    struct lapse_span ttl;     /* from the write, on store time */
+    struct lapse_span idle;    /* from the last use, on store time */
+    struct lapse_wall expires_at; /* a date, on the wall clock; a past one ends it at once */
+};
+
+/* Where an entry or a grant ends. */
+enum lapse_end_kind { LAPSE_END_NONE = 0, LAPSE_END_STEADY = 1, LAPSE_END_WALL = 2 };
+
+struct lapse_end {
+    enum lapse_end_kind kind;
+    int64_t ns; /* store time or Unix time by kind; 0 for NONE */
+};
+
+/* ---- Bucket configuration. */
+struct lapse_bucket_config {
+    struct lapse_term term;      /* ttl or idle, never both, never a date (INVALID) */
+    struct lapse_span markers;   /* > 0: an end becomes one expired event; markers live this long */
+};
+
+enum lapse_durability { LAPSE_PERSISTENT = 0, LAPSE_EPHEMERAL = 1 };
+enum lapse_watch_from { LAPSE_WATCH_NOW = 0, LAPSE_WATCH_LIVE = 1 };
+
+/* Documented limits; past them a call answers INVALID and names the value seen. */
+enum {
+    LAPSE_BUCKET_NAME_MAX = 255,
+    LAPSE_KEY_BYTES_MAX = 4096,
+    LAPSE_VALUE_BYTES_MAX = 16 * 1024 * 1024,
+    LAPSE_OWNER_BYTES_MAX = 4096,
+    LAPSE_BUCKETS_MAX = 4096,
+    LAPSE_WATCHERS_MAX = 65536
+};
+
+/* ---- A command: a tagged union over `verb`. Zero it, then fill what the verb takes. */
+struct lapse_command {
+    enum lapse_verb verb;
+    struct lapse_bytes bucket; /* all but the lease verbs, UNWATCH, POLL, REAP, MARK */
+    struct lapse_bytes key;    /* key, or the lease name (free text); WATCH: empty = whole bucket */
+    union {
+        struct { /* SET CREATE UPDATE DELETE PURGE EXPIRE PERSIST */
+            struct lapse_bytes value; /* SET CREATE UPDATE */
+            struct lapse_term term;   /* SET CREATE UPDATE; EXPIRE: exactly one */
+            bool has_if_version;      /* UPDATE: must be set; CREATE: must not */
+            int64_t if_version;
+        } write;
+        struct { /* ACQUIRE EXTEND RELEASE */
+            struct lapse_bytes owner; /* must not be empty, except with a token */
+            struct lapse_span span;   /* ACQUIRE EXTEND: > 0 */
+            bool has_token;           /* EXTEND RELEASE: a token alone names the grant */
+            int64_t token;
+            enum lapse_durability durability; /* ACQUIRE */
+        } lease;
+        struct { /* OPEN: creates the bucket, or, with equal words, answers OK again */
+            struct lapse_bucket_config config;
+        } open;
+        struct { /* WATCH; UNWATCH and POLL name the watcher */
+            enum lapse_watch_from from;
+            int64_t watcher; /* id > 0 */
+            size_t events_max; /* POLL: at most so many, > 0 */
+        } watch;
+        struct { /* FLUSH: a deferred renewal of `key` */
+            struct lapse_steady used; /* the instant of use */
+            int64_t revision;         /* the incarnation it was read from */
+            struct lapse_end end;     /* the end it had then */
+        } flush;
+        struct { /* REAP: at most so many ended rows, > 0 */
+            size_t rows_max;
+        } reap;
+    } u;
+};
+
+/* ---- Events of a bucket (WATCH-01..04). Each has a revision of its own. */
+enum lapse_event_kind {
+    LAPSE_EVENT_PUT = 1,
+    LAPSE_EVENT_DELETE = 2,
+    LAPSE_EVENT_PURGE = 3,
+    LAPSE_EVENT_EXPIRED = 4,
+    LAPSE_EVENT_GAP = 5 /* to one watcher: events up to `revision` were lost */
+};
+
+/* Which term ended the key: its own ttl or date, the bucket's default ttl, an idle span. */
+enum lapse_why { LAPSE_WHY_NONE = 0, LAPSE_WHY_OWN = 1, LAPSE_WHY_DEFAULT = 2, LAPSE_WHY_IDLE = 3 };
+
+/* "put" .. "gap"; "own" "default" "idle". */
+const char *lapse_event_word(enum lapse_event_kind kind);
+const char *lapse_why_word(enum lapse_why why);
+
+struct lapse_event {
+    enum lapse_event_kind kind;
+    enum lapse_why why;         /* EXPIRED */
+    struct lapse_bytes bucket, key;
+    struct lapse_bytes value;   /* PUT */
+    int64_t revision;
+    int64_t old_revision;       /* EXPIRED DELETE PURGE: the entry's revision before */
+    struct lapse_steady at;     /* store time at which it was written */
+};
+
+/* One row of a listing. */
+struct lapse_item {
+    struct lapse_bytes key;
+    struct lapse_bytes value; /* ALL alone */
+    int64_t revision;
+};
+
+/* ---- A result. The status says which fields are filled; all others are zero.
+ *
+ *   verb                     status      fields
+ *   every one                any >= 0    at, wall, command_seq, durable_point, events
+ *   OPEN                     OK          -
+ *   SET CREATE UPDATE        OK          revision end left
+ *   EXPIRE PERSIST           OK          revision end left
+ *   SET UPDATE DELETE PURGE
+ *   EXPIRE PERSIST           CONFLICT    revision (the live entry's, 0 if there is none)
+ *   CREATE                   EXISTS      -
+ *   GET                      OK          value revision end left renewed
+ *   ENTRY                    OK          value revision end left renewed
+ *   HAS                      OK          revision renewed
+ *   DELETE PURGE             OK          revision (of the event)
+ *   LIST ALL                 OK          items item_count
+ *   COUNT                    OK          item_count (items stays NULL)
+ *   ACQUIRE                  OK          owner token end left renewed (= a grant held already)
+ *   ACQUIRE                  HELD        owner end left
+ *   EXTEND                   OK          owner token end left
+ *   INSPECT                  OK          owner token end left
+ *   WATCH                    OK          watcher; LIVE: items (the first keys, with values)
+ *   POLL                     OK          deliveries delivery_count
+ *   REAP                     OK          item_count (rows removed)
+ *   FLUSH                    OK          renewed (whether it was accepted)
+ *
+ * `events` are those that this command wrote, in revision order (a put over an ended key in a
+ * bucket with markers writes two). `left` is end minus the decision's instant, > 0, never above the
+ * span (KV-13); it is 0 where there is no end, and after a write whose date had passed: its end is
+ * the instant of the call. A gap is a delivery of its own kind and the poll still answers OK. */
+struct lapse_result {
+    enum lapse_status status;
+    enum lapse_verb verb;
+    struct lapse_steady at;  /* store time of the decision: all of it happens at this instant */
+    struct lapse_wall wall;  /* the wall reading of the decision */
+    int64_t command_seq;     /* counts commands; from 1, after a load from what is stored */
+    int64_t durable_point;   /* the commit that must be durable before this is shown; 0: none */
+    int64_t revision;
+    struct lapse_end end;
+    struct lapse_span left;  /* see above */
+    bool renewed;
+    int64_t token;
+    int64_t watcher;
+    struct lapse_bytes value;
+    struct lapse_bytes owner;
+    size_t item_count;
+    struct lapse_item *items;
+    size_t event_count;
+    struct lapse_event *events;
+    size_t delivery_count;
+    struct lapse_event *deliveries;
+    /* The result's own memory; private to the engine. */
+    const lapse_alloc *alloc;
+    unsigned char *buffer;
+    size_t buffer_len, buffer_cap;
+    size_t items_cap, events_cap, deliveries_cap;
+};
+
+/* An empty result that takes memory from alloc (borrowed; NULL: the C library's). */
+void lapse_result_init(struct lapse_result *result, const lapse_alloc *alloc);
+/* Gives its memory back; NULL is allowed. The result is empty then and can be used again. */
+void lapse_result_free(struct lapse_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

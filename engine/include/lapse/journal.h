@@ -1,0 +1,102 @@
+/* The journal: how rows reach storage. Live data is held in memory; the journal is written ahead
+ * of each answer and read once, at open. It has no get and no scan.
+ *
+ * A row is one durable fact. The same rows are what lapse_walk visits, what the digest and the
+ * check read, and what a fork is loaded from: there is one description of the state.
+ *
+ * The memory store is the null journal (all members NULL). */
+#ifndef LAPSE_JOURNAL_H
+#define LAPSE_JOURNAL_H
+
+#include "lapse/clock.h"
+#include "lapse/command.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum lapse_row_kind {
+    LAPSE_ROW_BUCKET = 1,  /* key: bucket */
+    LAPSE_ROW_RECORD = 2,  /* key: bucket, key, revision */
+    LAPSE_ROW_LEASE = 3,   /* key: key (the name) */
+    LAPSE_ROW_SESSION = 4, /* key: key (the session's name) */
+    LAPSE_ROW_COUNTER = 5, /* key: key (the counter's name: "token") */
+    LAPSE_ROW_MARK = 6     /* one row */
+};
+
+/* Part of the state that a row belongs to: durable, or of this tenure only. */
+enum lapse_part { LAPSE_PART_DURABLE = 0, LAPSE_PART_TENURE = 1 };
+
+enum lapse_record_kind {
+    LAPSE_RECORD_VALUE = 1,
+    LAPSE_RECORD_TOMBSTONE = 2,
+    LAPSE_RECORD_MARKER = 3
+};
+
+/* Which term an entry lives under. */
+enum lapse_term_source { LAPSE_SOURCE_NONE = 0, LAPSE_SOURCE_OWN = 1, LAPSE_SOURCE_DEFAULT = 2 };
+
+/* Rows of the tenure are seen by a walk alone, never by a journal:
+ *   MARK, key "now"    the last command: `mark` its time, `revision` its number
+ *   MARK, key "peak"   a wall reading not reached again, and in `revision` its command's number
+ *   RECORD             a deferred renewal: `record` as it will be, `mark.store` its oldest use */
+struct lapse_row {
+    enum lapse_row_kind kind;
+    enum lapse_part part;
+    struct lapse_bytes bucket, key;
+    int64_t revision; /* RECORD: its own; BUCKET: the last one given; COUNTER: its value */
+    struct {          /* BUCKET */
+        struct lapse_bucket_config config;
+    } bucket_row;
+    struct { /* RECORD */
+        enum lapse_record_kind kind;
+        struct lapse_bytes value;
+        struct lapse_end end;
+        enum lapse_term_source source;
+        struct lapse_span span;    /* ttl or idle span; 0 for a date and for none */
+        bool idle;                 /* span is an idle one */
+        struct lapse_steady last;  /* the last write or renewal */
+        int64_t written_seq;       /* command that set the end: dates count peaks since then */
+    } record;
+    struct { /* LEASE */
+        struct lapse_bytes owner;
+        int64_t token;
+        struct lapse_end end;
+        struct lapse_span span;
+        enum lapse_durability durability;
+    } lease;
+    struct { /* MARK: store time goes on from here */
+        struct lapse_steady store;
+        struct lapse_reading reading;
+    } mark;
+};
+
+/* What load hands each row to. Returns OK to go on; any other status stops the load with it. A
+ * bucket must come before its records, the counter before the leases; an empty journal has no rows.
+ */
+typedef enum lapse_status (*lapse_row_visit)(void *ctx, const struct lapse_row *row);
+
+enum lapse_sync { LAPSE_SYNC_FULL = 0, LAPSE_SYNC_NORMAL = 1, LAPSE_SYNC_NONE = 2 };
+
+/* Called under the handle's lock, never from two threads at once. Rows are borrowed for the call.
+ * A transaction is begin, any number of put and drop, then commit or rollback. Each member but
+ * close may answer NOMEM, IO, CORRUPT, LOCKED; a failed commit answers IO (it is certain that
+ * nothing was written) or UNKNOWN (it is not: the handle is unavailable until reopened). After a
+ * commit, failed or not, the transaction is over. */
+typedef struct lapse_journal {
+    enum lapse_status (*load)(void *ctx, lapse_row_visit visit, void *visit_ctx,
+                              struct lapse_error *err);
+    enum lapse_status (*begin)(void *ctx, struct lapse_error *err);
+    enum lapse_status (*put)(void *ctx, const struct lapse_row *row, struct lapse_error *err);
+    enum lapse_status (*drop)(void *ctx, const struct lapse_row *row, struct lapse_error *err);
+    enum lapse_status (*commit)(void *ctx, enum lapse_sync sync, int64_t *ret_durable_point,
+                                struct lapse_error *err);
+    void (*rollback)(void *ctx);
+    void (*close)(void *ctx);
+    void *ctx;
+} lapse_journal;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

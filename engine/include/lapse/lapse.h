@@ -1,0 +1,177 @@
+/* liblapse: keys that expire, leases and fencing tokens, exact to the nanosecond.
+ *
+ * One opaque handle. Clock, storage and allocator are handed in; the core does no I/O, reads no
+ * clock of its own and has no global state. Expiry is a comparison made by every call, so answers
+ * are right even if lapse_step is never called; lapse_step only cleans up and writes markers.
+ *
+ * Time. Store time is state: it begins at 0 and goes on from the last mark by the raw clock (same
+ * boot) or by the wall clock (another boot), and never goes back. Spans run on store time, dates on
+ * the wall clock. An entry with end e is live at t iff t < e.
+ *
+ * Ownership. Arguments are borrowed for the call. Results live in the caller's lapse_result.
+ * Threads. A handle is used by one thread at a time. Different handles are independent.
+ * Faults. A negative status leaves the state as it was before the call (lapse_check still holds).
+ */
+#ifndef LAPSE_LAPSE_H
+#define LAPSE_LAPSE_H
+
+#include "lapse/clock.h"
+#include "lapse/command.h"
+#include "lapse/journal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Not LAPSE_VERSION: that is a status. */
+#define LAPSE_VERSION_TEXT "0.1.0"
+
+struct lapse;
+
+struct lapse_options {
+    const lapse_alloc *alloc;     /* borrowed until close; NULL: the C library's */
+    lapse_clock clock;            /* copied; its ctx is borrowed until close; read must be set */
+    lapse_journal journal;        /* copied; all NULL: the memory store */
+    enum lapse_sync sync;
+    size_t watch_events_max;      /* ring of events a bucket keeps for watchers; 0: 1024 */
+};
+
+/* Opens a store (a fresh one on the memory store). Writes *ret on OK.
+ * When it fails the journal stays the caller's to close.
+ * Returns OK, NOMEM, INVALID (no clock, half a journal), IO, CORRUPT, LOCKED, VERSION, RANGE. */
+enum lapse_status lapse_open(const struct lapse_options *options, struct lapse **ret,
+                             struct lapse_error *err);
+/* Closes the journal and the store; NULL is allowed. */
+void lapse_close(struct lapse *store);
+
+/* Carries out any command. Returns result->status; every answer and fault of the typed calls below.
+ * On a fault nothing in *result but status, verb and the times is filled. */
+enum lapse_status lapse_apply(struct lapse *store, const struct lapse_command *command,
+                              struct lapse_result *result, struct lapse_error *err);
+
+/* When housekeeping is next due. Either may be absent (has_* false). */
+struct lapse_due {
+    bool has_steady;
+    struct lapse_steady steady; /* store time */
+    bool has_wall;
+    struct lapse_wall wall;     /* a date: due at the first wall reading at or past it */
+};
+
+/* Housekeeping: flushes deferred renewals that are due, then reaps at most rows_max ended rows,
+ * writing markers where a bucket has them, in (end, revision) order. Changes no answer but the
+ * numbers of later revisions (REAP-01). `result` (may be NULL) gets the events written and
+ * item_count, the rows removed. *ret_due (may be NULL) says when to call again; "now" if more
+ * is due. With a journal it also writes a mark when one is due.
+ * Returns OK, INVALID (rows_max is 0), NOMEM, IO, RANGE, UNAVAILABLE, UNKNOWN. */
+enum lapse_status lapse_step(struct lapse *store, size_t rows_max, struct lapse_result *result,
+                             struct lapse_due *ret_due, struct lapse_error *err);
+
+/* When housekeeping is next due, without doing any. */
+void lapse_next_due(const struct lapse *store, struct lapse_due *ret_due);
+
+/* ---- Typed calls. Each builds one command; see the table at struct lapse_result for the fields.
+ * Beside the answers named, every call can return NOMEM, INVALID (an argument past a limit, an
+ * unknown bucket, a span <= 0), RANGE, IO, UNAVAILABLE, UNKNOWN. */
+
+/* Declares a bucket. OK also if it exists with the same words; INVALID if with others, or if it is
+ * given ttl and idle at once (KV-02). */
+enum lapse_status lapse_bucket_open(struct lapse *store, struct lapse_bytes bucket,
+                                    const struct lapse_bucket_config *config,
+                                    struct lapse_result *result, struct lapse_error *err);
+/* Writes. A plain set starts a fresh term (KV-07). term NULL: the bucket's default (KV-02).
+ * if_version NULL: unconditional. OK or CONFLICT (CAS-01). */
+enum lapse_status lapse_set(struct lapse *store, struct lapse_bytes bucket, struct lapse_bytes key,
+                            struct lapse_bytes value, const struct lapse_term *term,
+                            const int64_t *if_version, struct lapse_result *result,
+                            struct lapse_error *err);
+/* Writes iff nothing live is there (CAS-03). OK or EXISTS. */
+enum lapse_status lapse_create(struct lapse *store, struct lapse_bytes bucket,
+                               struct lapse_bytes key, struct lapse_bytes value,
+                               const struct lapse_term *term, struct lapse_result *result,
+                               struct lapse_error *err);
+/* Writes iff the live entry has this revision (CAS-01). OK or CONFLICT. */
+enum lapse_status lapse_update(struct lapse *store, struct lapse_bytes bucket,
+                               struct lapse_bytes key, struct lapse_bytes value, int64_t if_version,
+                               const struct lapse_term *term, struct lapse_result *result,
+                               struct lapse_error *err);
+/* Reads; renew an idle term (KV-08). OK or ABSENT (KV-03). */
+enum lapse_status lapse_get(struct lapse *store, struct lapse_bytes bucket, struct lapse_bytes key,
+                            struct lapse_result *result, struct lapse_error *err);
+enum lapse_status lapse_entry(struct lapse *store, struct lapse_bytes bucket,
+                              struct lapse_bytes key, struct lapse_result *result,
+                              struct lapse_error *err);
+enum lapse_status lapse_has(struct lapse *store, struct lapse_bytes bucket, struct lapse_bytes key,
+                            struct lapse_result *result, struct lapse_error *err);
+/* Removes. OK, ABSENT, CONFLICT. purge drops the key's history too. */
+enum lapse_status lapse_delete(struct lapse *store, struct lapse_bytes bucket,
+                               struct lapse_bytes key, const int64_t *if_version,
+                               struct lapse_result *result, struct lapse_error *err);
+enum lapse_status lapse_purge(struct lapse *store, struct lapse_bytes bucket,
+                              struct lapse_bytes key, const int64_t *if_version,
+                              struct lapse_result *result, struct lapse_error *err);
+/* Changes the term only; value and revision stay (KV-06). OK, ABSENT, CONFLICT. */
+enum lapse_status lapse_expire(struct lapse *store, struct lapse_bytes bucket,
+                               struct lapse_bytes key, const struct lapse_term *term,
+                               const int64_t *if_version, struct lapse_result *result,
+                               struct lapse_error *err);
+enum lapse_status lapse_persist(struct lapse *store, struct lapse_bytes bucket,
+                                struct lapse_bytes key, const int64_t *if_version,
+                                struct lapse_result *result, struct lapse_error *err);
+/* Live keys in byte order; renew nothing (KV-03, KV-08, KV-11). */
+enum lapse_status lapse_list(struct lapse *store, struct lapse_bytes bucket,
+                             struct lapse_result *result, struct lapse_error *err);
+enum lapse_status lapse_all(struct lapse *store, struct lapse_bytes bucket,
+                            struct lapse_result *result, struct lapse_error *err);
+enum lapse_status lapse_count(struct lapse *store, struct lapse_bytes bucket,
+                              struct lapse_result *result, struct lapse_error *err);
+/* Leases. Names are free text, apart from keys. OK or HELD (LEASE-03, LEASE-08). */
+enum lapse_status lapse_acquire(struct lapse *store, struct lapse_bytes name,
+                                struct lapse_bytes owner, struct lapse_span span,
+                                struct lapse_result *result, struct lapse_error *err);
+/* token NULL: the owner names the grant. OK, LOST, NOT_OWNER (LEASE-06, LEASE-07). */
+enum lapse_status lapse_extend(struct lapse *store, struct lapse_bytes name,
+                               struct lapse_bytes owner, struct lapse_span span,
+                               const int64_t *token, struct lapse_result *result,
+                               struct lapse_error *err);
+/* OK, ABSENT, NOT_OWNER (LEASE-05, LEASE-09). */
+enum lapse_status lapse_release(struct lapse *store, struct lapse_bytes name,
+                                struct lapse_bytes owner, const int64_t *token,
+                                struct lapse_result *result, struct lapse_error *err);
+/* OK or ABSENT. */
+enum lapse_status lapse_inspect(struct lapse *store, struct lapse_bytes name,
+                                struct lapse_result *result, struct lapse_error *err);
+/* Watches a bucket, or one key of it (key empty: all). result->watcher names it. A watch is
+ * pulled: poll gives what has come since, in revision order, once, or a gap (WATCH-01). */
+enum lapse_status lapse_watch(struct lapse *store, struct lapse_bytes bucket,
+                              struct lapse_bytes key, enum lapse_watch_from from,
+                              struct lapse_result *result, struct lapse_error *err);
+enum lapse_status lapse_poll(struct lapse *store, int64_t watcher, size_t events_max,
+                             struct lapse_result *result, struct lapse_error *err);
+enum lapse_status lapse_unwatch(struct lapse *store, int64_t watcher, struct lapse_result *result,
+                                struct lapse_error *err);
+
+/* ---- The state as a whole. */
+
+/* Visits every row in a fixed order: mark, counters, buckets, records, leases, each by byte order
+ * of their keys; rows of the durable part, then of the tenure. */
+enum lapse_status lapse_walk(const struct lapse *store, lapse_row_visit visit, void *ctx,
+                             struct lapse_error *err);
+/* Digest of the stored state of one part: all that the walk shows of it but the marks (the last
+ * commit's and the last command's time and number), so it does not depend on `now`.
+ * OK or NOMEM. */
+enum lapse_status lapse_digest(const struct lapse *store, enum lapse_part part,
+                               uint64_t *ret_digest);
+/* Walks all invariants: indexes, heap order, row against table. OK, or BUG with a sentence. */
+enum lapse_status lapse_check(const struct lapse *store, struct lapse_error *err);
+/* A handle without journal that has the same state and answers alike, watchers left out; loaded
+ * from a walk through the recovery path. `clock` is its own clock (copied), which should read what
+ * the original's reads. `alloc` NULL: the original's. */
+enum lapse_status lapse_fork(const struct lapse *store, const lapse_alloc *alloc, lapse_clock clock,
+                             struct lapse **ret, struct lapse_error *err);
+/* The store time last seen by a command; reads no clock. */
+struct lapse_steady lapse_store_time(const struct lapse *store);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

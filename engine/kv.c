@@ -1,0 +1,229 @@
+/* Keys: the verbs that write. A refused call changes nothing and takes no revision (CAS-05). */
+#include "state.h"
+
+static enum lapse_status put(struct lapse_job *job, struct lapse_node *node,
+                             struct lapse_image *image);
+static enum lapse_status put_listed(struct lapse_job *job, struct lapse_node *node,
+                                    struct lapse_image *image);
+static enum lapse_status end_at_once(struct lapse_job *job, struct lapse_node *node);
+static enum lapse_status refuse_version(struct lapse_job *job, const struct lapse_node *node);
+static bool version_is(const struct lapse_job *job, const struct lapse_node *node);
+static struct lapse_node *find_live(const struct lapse_job *job);
+static void show_end(struct lapse_job *job, const struct lapse_image *image);
+static enum lapse_status no_memory(struct lapse_job *job);
+
+enum { MESSAGE_BYTES = 80 };
+
+enum lapse_status lapse_kv_open(struct lapse_job *job) {
+    struct lapse_state *state = job->state;
+    struct lapse_bytes name = job->command->bucket;
+    const struct lapse_bucket_config *config = &job->command->u.open.config;
+    enum lapse_status status = lapse_term_check_config(config, job->err);
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    char print[MESSAGE_BYTES];
+    struct lapse_bucket *bucket = lapse_state_bucket(state, name);
+    if (bucket != NULL && lapse_term_config_equal(&bucket->config, config)) {
+        return LAPSE_OK;
+    }
+    if (bucket != NULL) {
+        char have[LAPSE_CONFIG_TEXT_MAX];
+        char want[LAPSE_CONFIG_TEXT_MAX];
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "bucket `%s` is open with %s and was asked "
+                               "for with %s; open it with the same words or take another name",
+                               lapse_bytes_print(name, print, sizeof(print)),
+                               lapse_term_config_print(&bucket->config, have),
+                               lapse_term_config_print(config, want));
+    }
+    if (state->buckets.count >= LAPSE_BUCKETS_MAX) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "%zu buckets are open and at most %d can "
+                               "be; put more keys into fewer buckets",
+                               state->buckets.count, (int)LAPSE_BUCKETS_MAX);
+    }
+    bucket = lapse_bucket_make(state->alloc, name, config);
+    if (bucket == NULL) {
+        return no_memory(job);
+    }
+    if (!lapse_txn_touch(state, bucket->row)) {
+        lapse_bucket_free(state->alloc, bucket);
+        return no_memory(job);
+    }
+    struct lapse_image image = {.present = true};
+    lapse_txn_set(state, bucket->row, &image);
+    return LAPSE_OK;
+}
+
+enum lapse_status lapse_kv_write(struct lapse_job *job) {
+    const struct lapse_command *command = job->command;
+    struct lapse_image image = {.present = true};
+    enum lapse_status status = lapse_term_resolve(&command->u.write.term, &job->bucket->config.term,
+                                                  &job->now, &image, job->err);
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    struct lapse_node *live = find_live(job);
+    if (command->verb == LAPSE_VERB_CREATE && live != NULL) {
+        return LAPSE_EXISTS;
+    }
+    if (command->u.write.has_if_version && !version_is(job, live)) {
+        return refuse_version(job, live);
+    }
+    if (!lapse_image_copy_blob(job->state->alloc, &image, command->u.write.value)) {
+        return no_memory(job);
+    }
+    struct lapse_node *node = lapse_table_find(&job->bucket->records, command->key);
+    status = put(job, node, &image);
+    if (status != LAPSE_OK) {
+        lapse_alloc_free(job->state->alloc, image.blob, image.blob_len);
+        return status;
+    }
+    show_end(job, &image);
+    if (lapse_term_past(&image, &job->now)) {
+        return end_at_once(job, lapse_table_find(&job->bucket->records, command->key));
+    }
+    return LAPSE_OK;
+}
+
+enum lapse_status lapse_kv_remove(struct lapse_job *job) {
+    const struct lapse_command *command = job->command;
+    struct lapse_node *live = find_live(job);
+    if (command->u.write.has_if_version && !version_is(job, live)) {
+        return refuse_version(job, live);
+    }
+    if (live == NULL) {
+        return LAPSE_ABSENT;
+    }
+    enum lapse_event_kind kind =
+        command->verb == LAPSE_VERB_PURGE ? LAPSE_EVENT_PURGE : LAPSE_EVENT_DELETE;
+    if (!lapse_txn_touch(job->state, live)) {
+        return no_memory(job);
+    }
+    enum lapse_status status = lapse_txn_event(job, kind, live, &live->now, &job->result->revision);
+    if (status == LAPSE_OK) {
+        lapse_txn_remove(job->state, live);
+    }
+    return status;
+}
+
+enum lapse_status lapse_kv_retime(struct lapse_job *job) {
+    static const struct lapse_term none = {0};
+    const struct lapse_command *command = job->command;
+    bool persist = command->verb == LAPSE_VERB_PERSIST;
+    const struct lapse_term *term = persist ? &none : &command->u.write.term;
+    if (!persist && term->given == 0) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "expire has no term; give one of ttl, idle "
+                               "and expires_at, or use persist to remove it");
+    }
+    struct lapse_image timed = {0};
+    enum lapse_status status = lapse_term_resolve(term, &none, &job->now, &timed, job->err);
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    struct lapse_node *live = find_live(job);
+    if (command->u.write.has_if_version && !version_is(job, live)) {
+        return refuse_version(job, live);
+    }
+    if (live == NULL) {
+        return LAPSE_ABSENT;
+    }
+    if ((timed.end_kind == LAPSE_END_WALL && !lapse_state_reserve_date(job->state)) ||
+        !lapse_txn_touch(job->state, live)) {
+        return no_memory(job);
+    }
+    /* The term alone is new: value and revision are the entry's (KV-06). */
+    timed.present = true;
+    timed.revision = live->now.revision;
+    timed.blob = live->now.blob;
+    timed.blob_len = live->now.blob_len;
+    lapse_txn_set(job->state, live, &timed);
+    show_end(job, &timed);
+    return LAPSE_OK;
+}
+
+/* Writes `image` under the command's key: over `node`, which may be ended, or NULL for a new one.
+ * Takes image->blob over on OK alone. */
+static enum lapse_status put(struct lapse_job *job, struct lapse_node *node,
+                             struct lapse_image *image) {
+    struct lapse_state *state = job->state;
+    struct lapse_node *made = NULL;
+    if (node == NULL) {
+        made = lapse_node_make(state->alloc, LAPSE_ROW_RECORD, job->command->key);
+        if (made == NULL) {
+            return no_memory(job);
+        }
+        made->bucket = job->bucket;
+        node = made;
+    }
+    if ((image->end_kind == LAPSE_END_WALL && !lapse_state_reserve_date(state)) ||
+        !lapse_txn_touch(state, node)) {
+        lapse_node_free(state->alloc, made);
+        return no_memory(job);
+    }
+    return put_listed(job, node, image);
+}
+
+/* From here on the node is on the undo list, which frees it if the call fails. */
+static enum lapse_status put_listed(struct lapse_job *job, struct lapse_node *node,
+                                    struct lapse_image *image) {
+    enum lapse_status status = LAPSE_OK;
+    int64_t revision = 0;
+    bool ended = node->now.present && !lapse_state_live(job->state, node, &job->now);
+    if (ended && job->bucket->config.markers.ns > 0) {
+        /* The end has no marker yet: it is written first (WATCH-03). */
+        status = lapse_txn_event(job, LAPSE_EVENT_EXPIRED, node, &node->now, &revision);
+    }
+    if (status == LAPSE_OK) {
+        status = lapse_txn_event(job, LAPSE_EVENT_PUT, node, image, &revision);
+    }
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    image->revision = revision;
+    job->result->revision = revision;
+    lapse_txn_set(job->state, node, image);
+    return LAPSE_OK;
+}
+
+/* A past date ended the entry at the instant of the call: with markers, its event comes at once. */
+static enum lapse_status end_at_once(struct lapse_job *job, struct lapse_node *node) {
+    if (job->bucket->config.markers.ns <= 0) {
+        return LAPSE_OK;
+    }
+    int64_t revision = 0;
+    enum lapse_status status =
+        lapse_txn_event(job, LAPSE_EVENT_EXPIRED, node, &node->now, &revision);
+    if (status == LAPSE_OK) {
+        lapse_txn_remove(job->state, node);
+    }
+    return status;
+}
+
+static enum lapse_status refuse_version(struct lapse_job *job, const struct lapse_node *node) {
+    job->result->revision = node == NULL ? 0 : node->now.revision;
+    return LAPSE_CONFLICT;
+}
+
+static bool version_is(const struct lapse_job *job, const struct lapse_node *node) {
+    return node != NULL && node->now.revision == job->command->u.write.if_version;
+}
+
+/* The live entry of the command's key, or NULL. Its deferred renewal has been flushed before. */
+static struct lapse_node *find_live(const struct lapse_job *job) {
+    struct lapse_node *node = lapse_table_find(&job->bucket->records, job->command->key);
+    return node != NULL && lapse_state_live(job->state, node, &job->now) ? node : NULL;
+}
+
+static void show_end(struct lapse_job *job, const struct lapse_image *image) {
+    job->result->revision = image->revision;
+    job->result->end = lapse_image_end(image);
+    job->result->left = lapse_state_left(&job->now, job->result->end);
+}
+
+static enum lapse_status no_memory(struct lapse_job *job) {
+    return lapse_error_set(job->err, LAPSE_NOMEM, "%s: memory ran out; nothing was changed",
+                           lapse_verb_word(job->command->verb));
+}

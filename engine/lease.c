@@ -1,0 +1,152 @@
+/* Leases: locks with a term, and the fencing tokens of their grants.
+ *
+ * Every grant takes the next number of the store's one counter, so no name need be remembered for
+ * its tokens to rise (FENCE-01). Extend and release look at what is live at that instant and touch
+ * only the grant that their token, or without one their owner, names (LEASE-09). */
+#include "state.h"
+
+enum { MESSAGE_BYTES = 80 };
+
+static struct lapse_node *find_live(const struct lapse_job *job);
+static bool names_grant(const struct lapse_job *job, const struct lapse_node *node);
+static enum lapse_status resolve_end(struct lapse_job *job, struct lapse_image *image);
+static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image);
+static enum lapse_status show(struct lapse_job *job, const struct lapse_image *image,
+                              enum lapse_status status);
+static enum lapse_status no_memory(struct lapse_job *job);
+
+enum lapse_status lapse_lease_acquire(struct lapse_job *job) {
+    const struct lapse_command *command = job->command;
+    if (command->u.lease.durability != LAPSE_PERSISTENT) {
+        char name[MESSAGE_BYTES];
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "lease `%s` was asked for with durability "
+                               "%d; this version grants persistent leases only",
+                               lapse_bytes_print(command->key, name, sizeof(name)),
+                               (int)command->u.lease.durability);
+    }
+    struct lapse_image image = {.present = true};
+    enum lapse_status status = resolve_end(job, &image);
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    struct lapse_node *live = find_live(job);
+    if (live == NULL) {
+        return grant(job, &image);
+    }
+    if (lapse_bytes_equal(lapse_image_blob(&live->now), command->u.lease.owner)) {
+        /* The live owner asks again: the same token, what is left, and no change (LEASE-08). */
+        job->result->renewed = true;
+        return show(job, &live->now, LAPSE_OK);
+    }
+    return show(job, &live->now, LAPSE_HELD);
+}
+
+enum lapse_status lapse_lease_extend(struct lapse_job *job) {
+    struct lapse_image timed = {0};
+    enum lapse_status status = resolve_end(job, &timed);
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    struct lapse_node *live = find_live(job);
+    if (live == NULL) {
+        return LAPSE_LOST;
+    }
+    if (!names_grant(job, live)) {
+        return LAPSE_NOT_OWNER;
+    }
+    if (!lapse_txn_touch(job->state, live)) {
+        return no_memory(job);
+    }
+    struct lapse_image image = live->now;
+    image.end_ns = timed.end_ns;
+    image.span_ns = timed.span_ns;
+    image.last_ns = timed.last_ns;
+    lapse_txn_set(job->state, live, &image);
+    return show(job, &image, LAPSE_OK);
+}
+
+enum lapse_status lapse_lease_release(struct lapse_job *job) {
+    struct lapse_node *live = find_live(job);
+    if (live == NULL) {
+        return LAPSE_ABSENT;
+    }
+    if (!names_grant(job, live)) {
+        return LAPSE_NOT_OWNER;
+    }
+    if (!lapse_txn_touch(job->state, live)) {
+        return no_memory(job);
+    }
+    lapse_txn_remove(job->state, live);
+    return LAPSE_OK;
+}
+
+enum lapse_status lapse_lease_inspect(struct lapse_job *job) {
+    struct lapse_node *live = find_live(job);
+    return live == NULL ? LAPSE_ABSENT : show(job, &live->now, LAPSE_OK);
+}
+
+static struct lapse_node *find_live(const struct lapse_job *job) {
+    struct lapse_node *node = lapse_table_find(&job->state->leases, job->command->key);
+    return node != NULL && lapse_state_live(job->state, node, &job->now) ? node : NULL;
+}
+
+static bool names_grant(const struct lapse_job *job, const struct lapse_node *node) {
+    const struct lapse_command *command = job->command;
+    if (command->u.lease.has_token) {
+        return node->now.revision == command->u.lease.token;
+    }
+    return lapse_bytes_equal(lapse_image_blob(&node->now), command->u.lease.owner);
+}
+
+/* The end of a lease asked for now: a ttl like any other. */
+static enum lapse_status resolve_end(struct lapse_job *job, struct lapse_image *image) {
+    static const struct lapse_term none = {0};
+    struct lapse_term term = {.given = LAPSE_TERM_TTL, .ttl = job->command->u.lease.span};
+    return lapse_term_resolve(&term, &none, &job->now, image, job->err);
+}
+
+/* A new holder: the name is free or its last grant has ended. */
+static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image) {
+    struct lapse_state *state = job->state;
+    if (state->token == INT64_MAX) {
+        return lapse_error_set(job->err, LAPSE_RANGE,
+                               "the store has given its last fencing token; "
+                               "no lease can be granted");
+    }
+    struct lapse_node *made = NULL;
+    struct lapse_node *node = lapse_table_find(&state->leases, job->command->key);
+    if (!lapse_image_copy_blob(state->alloc, image, job->command->u.lease.owner)) {
+        return no_memory(job);
+    }
+    if (node == NULL) {
+        made = node = lapse_node_make(state->alloc, LAPSE_ROW_LEASE, job->command->key);
+    }
+    image->revision = state->token + 1;
+    if (node == NULL || show(job, image, LAPSE_OK) != LAPSE_OK || !lapse_txn_touch(state, node)) {
+        lapse_node_free(state->alloc, made);
+        lapse_alloc_free(state->alloc, image->blob, image->blob_len);
+        return no_memory(job);
+    }
+    state->token++;
+    lapse_txn_set(state, node, image);
+    return LAPSE_OK;
+}
+
+/* Fills owner, end and left, and the token unless another holds the name. */
+static enum lapse_status show(struct lapse_job *job, const struct lapse_image *image,
+                              enum lapse_status status) {
+    struct lapse_result *result = job->result;
+    if (!lapse_result_owner(result, lapse_image_blob(image))) {
+        return no_memory(job);
+    }
+    result->token = status == LAPSE_HELD ? 0 : image->revision;
+    result->end = lapse_image_end(image);
+    result->left = lapse_state_left(&job->now, result->end);
+    return status;
+}
+
+static enum lapse_status no_memory(struct lapse_job *job) {
+    return lapse_error_set(job->err, LAPSE_NOMEM, "%s: memory ran out; nothing was changed",
+                           lapse_verb_word(job->command->verb));
+}

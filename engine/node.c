@@ -1,0 +1,73 @@
+/* Rows in memory: making and freeing them, and telling one as a lapse_row. */
+#include "node.h"
+
+#include <string.h>
+
+struct lapse_node *lapse_node_make(const lapse_alloc *alloc, enum lapse_row_kind kind,
+                                   struct lapse_bytes key) {
+    LAPSE_ASSERT(key.len <= LAPSE_KEY_BYTES_MAX);
+    struct lapse_node *node = lapse_alloc_zero(alloc, sizeof(*node) + key.len);
+    if (node == NULL) {
+        return NULL;
+    }
+    node->kind = kind;
+    node->hash = lapse_node_hash(key);
+    node->key_len = (uint32_t)key.len;
+    node->heap_pos = LAPSE_POS_NONE;
+    node->undo_pos = LAPSE_POS_NONE;
+    if (key.len > 0) {
+        memcpy(node->key, key.data, key.len);
+    }
+    return node;
+}
+
+void lapse_node_free(const lapse_alloc *alloc, struct lapse_node *node) {
+    if (node == NULL) {
+        return;
+    }
+    lapse_alloc_free(alloc, node->now.blob, node->now.blob_len);
+    lapse_alloc_free(alloc, node, sizeof(*node) + node->key_len);
+}
+
+struct lapse_bytes lapse_node_key(const struct lapse_node *node) {
+    return (struct lapse_bytes){node->key, node->key_len};
+}
+
+uint32_t lapse_node_hash(struct lapse_bytes key) {
+    return (uint32_t)(lapse_bytes_hash(key) & UINT32_MAX);
+}
+
+bool lapse_image_copy_blob(const lapse_alloc *alloc, struct lapse_image *image,
+                           struct lapse_bytes bytes) {
+    LAPSE_ASSERT(bytes.len <= LAPSE_VALUE_BYTES_MAX);
+    image->blob = NULL;
+    image->blob_len = 0;
+    if (bytes.len == 0) {
+        return true;
+    }
+    image->blob = alloc->resize(alloc->ctx, NULL, 0, bytes.len);
+    if (image->blob == NULL) {
+        return false;
+    }
+    memcpy(image->blob, bytes.data, bytes.len);
+    image->blob_len = (uint32_t)bytes.len;
+    return true;
+}
+
+struct lapse_bytes lapse_image_blob(const struct lapse_image *image) {
+    return (struct lapse_bytes){image->blob, image->blob_len};
+}
+
+struct lapse_end lapse_image_end(const struct lapse_image *image) {
+    return (struct lapse_end){image->end_kind, image->end_ns};
+}
+
+enum lapse_why lapse_image_why(const struct lapse_image *image) {
+    if (image->end_kind == LAPSE_END_NONE) {
+        return LAPSE_WHY_NONE;
+    }
+    if (image->idle) {
+        return LAPSE_WHY_IDLE;
+    }
+    return image->source == LAPSE_SOURCE_DEFAULT ? LAPSE_WHY_DEFAULT : LAPSE_WHY_OWN;
+}

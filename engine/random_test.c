@@ -1,0 +1,142 @@
+/* Random calls, checked after each one. A twin that is never stepped must answer alike (REAP-01),
+ * a fork must go on alike, and the journal must hold the state's rows. */
+#include "testing.h"
+
+#include <criterion/criterion.h>
+
+struct random {
+    uint64_t state;
+};
+
+static uint32_t below(struct random *random, uint32_t n);
+static struct lapse_command draw(struct random *random);
+static void draw_write(struct random *random, struct lapse_command *command);
+static uint64_t answer(struct lapse_testing *t, const struct lapse_command *command);
+static void follow_fork(struct lapse_testing *t, struct random random);
+
+static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+static const char *const buckets[] = {"ttl", "idle", "plain"};
+
+Test(random, any_calls_keep_every_promise_that_is_checked) {
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct random random = {seed};
+        struct lapse_testing_journal journal;
+        struct lapse_testing t;
+        struct lapse_testing twin;
+        lapse_testing_journal_init(&journal);
+        lapse_testing_open_with(&t, &journal, 4);
+        lapse_testing_open(&twin);
+        for (int k = 0; k < 2; k++) {
+            struct lapse_testing *each = k == 0 ? &t : &twin;
+            lapse_testing_bucket(each, "ttl", LAPSE_TERM_TTL, S(3), 0);
+            lapse_testing_bucket(each, "idle", LAPSE_TERM_IDLE, S(4), 0);
+            lapse_testing_bucket(each, "plain", 0, 0, 0);
+        }
+        for (int i = 0; i < 400; i++) {
+            int64_t jump = below(&random, 4) == 0 ? S(below(&random, 3)) : below(&random, 3);
+            lapse_testing_at(&t, t.clock.now.raw_ns + jump);
+            if (below(&random, 30) == 0) {
+                struct lapse_span step = {S(below(&random, 9)) - S(4)};
+                lapse_clock_manual_step_wall(&t.clock, step);
+            }
+            twin.clock = t.clock;
+            struct lapse_command command = draw(&random);
+            cr_assert_eq(answer(&t, &command), answer(&twin, &command),
+                         "seed %d, call %d: %s is answered otherwise without a reaper", (int)seed,
+                         i, lapse_verb_word(command.verb));
+            if (below(&random, 2) == 0) {
+                lapse_testing_step(&t, NULL);
+            }
+            lapse_testing_check(&t);
+            lapse_testing_check(&twin);
+            lapse_testing_journal_same(&journal, t.store);
+            if (below(&random, 20) == 0) {
+                follow_fork(&t, random);
+            }
+        }
+        lapse_testing_close(&t);
+        lapse_testing_close(&twin);
+        lapse_testing_journal_finish(&journal);
+    }
+}
+
+/* A small generator of its own: the engine has no chance in it. */
+static uint32_t below(struct random *random, uint32_t n) {
+    random->state = random->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(random->state >> 33) % n;
+}
+
+static struct lapse_command draw(struct random *random) {
+    static const enum lapse_verb verbs[] = {
+        LAPSE_VERB_SET,    LAPSE_VERB_SET,     LAPSE_VERB_CREATE, LAPSE_VERB_UPDATE,
+        LAPSE_VERB_GET,    LAPSE_VERB_GET,     LAPSE_VERB_ENTRY,  LAPSE_VERB_HAS,
+        LAPSE_VERB_DELETE, LAPSE_VERB_PURGE,   LAPSE_VERB_EXPIRE, LAPSE_VERB_PERSIST,
+        LAPSE_VERB_LIST,   LAPSE_VERB_ALL,     LAPSE_VERB_COUNT,  LAPSE_VERB_ACQUIRE,
+        LAPSE_VERB_EXTEND, LAPSE_VERB_RELEASE, LAPSE_VERB_INSPECT};
+    struct lapse_command command = {.verb = verbs[below(random, sizeof(verbs) / sizeof(verbs[0]))],
+                                    .bucket = lapse_bytes_of(buckets[below(random, 3)]),
+                                    .key = lapse_bytes_of(names[below(random, 6)])};
+    switch (command.verb) {
+    case LAPSE_VERB_ACQUIRE:
+    case LAPSE_VERB_EXTEND:
+    case LAPSE_VERB_RELEASE:
+        command.u.lease.owner = lapse_bytes_of(names[below(random, 3)]);
+        command.u.lease.span.ns = S(1 + below(random, 4));
+        command.u.lease.has_token = below(random, 3) == 0;
+        command.u.lease.token = 1 + below(random, 20);
+        break;
+    default:
+        if (lapse_verb_class(command.verb) == LAPSE_CLASS_LOG) {
+            draw_write(random, &command);
+        }
+        break;
+    }
+    return command;
+}
+
+static void draw_write(struct random *random, struct lapse_command *command) {
+    static const unsigned terms[] = {0, 0, LAPSE_TERM_TTL, LAPSE_TERM_IDLE, LAPSE_TERM_EXPIRES_AT};
+    int64_t span = S(1 + below(random, 5));
+    int64_t date = S(998) + S(below(random, 120));
+    command->u.write.value = lapse_bytes_of(names[below(random, 6)]);
+    command->u.write.term = (struct lapse_term){terms[below(random, 5)], {span}, {span}, {date}};
+    command->u.write.has_if_version = command->verb == LAPSE_VERB_UPDATE ||
+                                      (command->verb != LAPSE_VERB_CREATE && below(random, 4) == 0);
+    command->u.write.if_version = 1 + below(random, 60);
+}
+
+static uint64_t answer(struct lapse_testing *t, const struct lapse_command *command) {
+    struct lapse_digest digest;
+    lapse_digest_begin(&digest);
+    (void)lapse_apply(t->store, command, &t->r, &t->err);
+    lapse_testing_answer(&digest, &t->r);
+    return lapse_digest_value(&digest);
+}
+
+/* Forks, lets ten calls pass on fork and a second fork, and compares. */
+static void follow_fork(struct lapse_testing *t, struct random random) {
+    struct lapse_testing pair[2];
+    for (int k = 0; k < 2; k++) {
+        pair[k] = *t;
+        lapse_result_init(&pair[k].r, &t->alloc.vtable);
+        lapse_clock clock = lapse_clock_manual_vtable(&pair[k].clock);
+        const struct lapse *from = k == 0 ? t->store : pair[0].store;
+        cr_assert_eq(lapse_fork(from, NULL, clock, &pair[k].store, &t->err), LAPSE_OK, "%s",
+                     t->err.message);
+    }
+    for (int i = 0; i < 10; i++) {
+        struct lapse_command command = draw(&random);
+        lapse_testing_at(&pair[0], pair[0].clock.now.raw_ns + S(below(&random, 2)));
+        pair[1].clock = pair[0].clock;
+        cr_assert_eq(answer(&pair[0], &command), answer(&pair[1], &command));
+        cr_assert_eq(lapse_check(pair[0].store, &t->err), LAPSE_OK, "%s", t->err.message);
+    }
+    for (int part = 0; part < 2; part++) {
+        cr_assert_eq(lapse_testing_digest(pair[0].store, (enum lapse_part)part),
+                     lapse_testing_digest(pair[1].store, (enum lapse_part)part));
+    }
+    for (int k = 0; k < 2; k++) {
+        lapse_close(pair[k].store);
+        lapse_result_free(&pair[k].r);
+    }
+}

@@ -1,0 +1,137 @@
+/* The reaper: it deletes what has ended and writes the markers. Nothing depends on when it comes,
+ * but the numbers of later revisions (REAP-01): an ended row is absent to every call before. */
+#include "state.h"
+
+static struct lapse_node *next_due(const struct lapse_state *state, const struct lapse_now *now);
+static struct lapse_node *next_date(const struct lapse_state *state, const struct lapse_now *now);
+static void search_dates(const struct lapse_state *state, const struct lapse_now *now, size_t at,
+                         int64_t limit_ns, struct lapse_node **best);
+static int64_t ended_at(const struct lapse_node *node, const struct lapse_now *now);
+static enum lapse_status remove_row(struct lapse_job *job, struct lapse_node *node);
+
+enum lapse_status lapse_reap_rows(struct lapse_job *job) {
+    size_t rows_max = job->command->u.reap.rows_max;
+    size_t count = 0;
+    lapse_result_count(job->result, 0);
+    struct lapse_node *node = next_due(job->state, &job->now);
+    while (node != NULL && count < rows_max) {
+        /* A renewal is put off only while more than its second is left, and what is due has been
+         * flushed before: no row that comes here has been renewed. */
+        LAPSE_ASSERT(!lapse_idle_live(job->state, node, &job->now));
+        enum lapse_status status = remove_row(job, node);
+        if (status != LAPSE_OK) {
+            return status;
+        }
+        count++;
+        node = next_due(job->state, &job->now);
+    }
+    job->result->item_count = count;
+    return LAPSE_OK;
+}
+
+void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
+    struct lapse_now now = {state->last.store, state->last.reading.wall, state->seq};
+    *ret = (struct lapse_due){0};
+    if (next_due(state, &now) != NULL) {
+        ret->has_steady = true;
+        ret->steady = now.store;
+        return;
+    }
+    if (state->steady.count > 0) {
+        ret->has_steady = true;
+        ret->steady.ns = state->steady.items[0]->now.end_ns;
+    }
+    if (state->deferred_first != NULL) {
+        struct lapse_steady flush = {INT64_MAX};
+        (void)lapse_steady_add(state->deferred_first->queued, (struct lapse_span){LAPSE_NS_PER_S},
+                               &flush);
+        if (!ret->has_steady || flush.ns < ret->steady.ns) {
+            ret->has_steady = true;
+            ret->steady = flush;
+        }
+    }
+    if (ret->has_steady && ret->steady.ns < now.store.ns) {
+        ret->steady = now.store;
+    }
+    if (state->wall.count > 0) {
+        ret->has_wall = true;
+        ret->wall.ns = state->wall.items[0]->now.end_ns;
+    }
+}
+
+/* The row whose end came first, or NULL when none has come. */
+static struct lapse_node *next_due(const struct lapse_state *state, const struct lapse_now *now) {
+    struct lapse_node *date = next_date(state, now);
+    struct lapse_node *steady = state->steady.count > 0 ? state->steady.items[0] : NULL;
+    if (steady == NULL || steady->now.end_ns > now->store.ns) {
+        return date;
+    }
+    if (date == NULL) {
+        return steady;
+    }
+    int64_t date_at = ended_at(date, now);
+    int64_t steady_at = ended_at(steady, now);
+    if (date_at != steady_at) {
+        return date_at < steady_at ? date : steady;
+    }
+    return date->now.revision < steady->now.revision ? date : steady;
+}
+
+static struct lapse_node *next_date(const struct lapse_state *state, const struct lapse_now *now) {
+    if (state->wall.count == 0) {
+        return NULL;
+    }
+    struct lapse_node *best = NULL;
+    int64_t limit_ns = now->wall.ns;
+    if (state->peaks.count > 0 && state->peaks.items[0].wall.ns > limit_ns) {
+        limit_ns = state->peaks.items[0].wall.ns;
+    }
+    search_dates(state, now, 0, limit_ns, &best);
+    return best;
+}
+
+/* After a step back the earliest date need not be the one that was reached: it may have been
+ * written since. So the heap is searched below every date that no reading has come to. Without a
+ * step back the search ends at the root. Depth is that of the heap, at most 32. */
+static void search_dates(const struct lapse_state *state, const struct lapse_now *now, size_t at,
+                         int64_t limit_ns, struct lapse_node **best) {
+    if (at >= state->wall.count) {
+        return;
+    }
+    struct lapse_node *node = state->wall.items[at];
+    if (node->now.end_ns > limit_ns || (*best != NULL && lapse_heap_before(*best, node))) {
+        return;
+    }
+    if (lapse_peaks_reached(state, node->now.written_seq, node->now.end_ns, now)) {
+        *best = node;
+        return;
+    }
+    search_dates(state, now, 2 * at + 1, limit_ns, best);
+    search_dates(state, now, 2 * at + 2, limit_ns, best);
+}
+
+/* The end on store time. A date's is reckoned by how long ago the wall showed it. */
+static int64_t ended_at(const struct lapse_node *node, const struct lapse_now *now) {
+    if (node->now.end_kind == LAPSE_END_STEADY) {
+        return node->now.end_ns;
+    }
+    struct lapse_span ago = lapse_wall_between((struct lapse_wall){node->now.end_ns}, now->wall);
+    int64_t at = 0;
+    return ago.ns > 0 && lapse_ns_sub(now->store.ns, ago.ns, &at) ? at : now->store.ns;
+}
+
+static enum lapse_status remove_row(struct lapse_job *job, struct lapse_node *node) {
+    if (!lapse_txn_touch(job->state, node)) {
+        return lapse_error_set(job->err, LAPSE_NOMEM, "no memory to reap; nothing was changed");
+    }
+    if (node->kind == LAPSE_ROW_RECORD && node->bucket->config.markers.ns > 0) {
+        int64_t revision = 0;
+        enum lapse_status status =
+            lapse_txn_event(job, LAPSE_EVENT_EXPIRED, node, &node->now, &revision);
+        if (status != LAPSE_OK) {
+            return status;
+        }
+    }
+    lapse_txn_remove(job->state, node);
+    return LAPSE_OK;
+}

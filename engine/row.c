@@ -1,0 +1,42 @@
+/* A node told as a row: the one description that the journal, the walk, the digest and the fork
+ * share. */
+#include "node.h"
+#include "state.h"
+
+void lapse_node_row(const struct lapse_node *node, const struct lapse_image *image,
+                    struct lapse_row *ret) {
+    *ret = (struct lapse_row){.kind = node->kind, .part = LAPSE_PART_DURABLE};
+    ret->revision = image->revision;
+    switch (node->kind) {
+    case LAPSE_ROW_BUCKET:
+        ret->bucket = lapse_node_key(node);
+        ret->bucket_row.config = node->bucket->config;
+        return;
+    case LAPSE_ROW_RECORD:
+        ret->bucket = lapse_node_key(node->bucket->row);
+        ret->key = lapse_node_key(node);
+        ret->record.kind = LAPSE_RECORD_VALUE;
+        ret->record.value = lapse_image_blob(image);
+        ret->record.end = lapse_image_end(image);
+        ret->record.source = image->source;
+        ret->record.span.ns = image->span_ns;
+        ret->record.idle = image->idle;
+        ret->record.last.ns = image->last_ns;
+        ret->record.written_seq = image->written_seq;
+        return;
+    case LAPSE_ROW_LEASE:
+        ret->key = lapse_node_key(node);
+        ret->revision = 0;
+        ret->lease.owner = lapse_image_blob(image);
+        ret->lease.token = image->revision;
+        ret->lease.end = lapse_image_end(image);
+        ret->lease.span.ns = image->span_ns;
+        ret->lease.durability = LAPSE_PERSISTENT;
+        return;
+    case LAPSE_ROW_SESSION:
+    case LAPSE_ROW_COUNTER:
+    case LAPSE_ROW_MARK:
+        break;
+    }
+    LAPSE_ASSERT(node->kind == LAPSE_ROW_LEASE);
+}

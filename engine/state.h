@@ -1,0 +1,281 @@
+/* Private: the state that commands change.
+ *
+ * Two parts. The durable part is what the journal holds: the mark, the token counter, buckets,
+ * records, leases. The tenure part ends with the handle: deferred renewals, wall peaks, watchers
+ * with their rings, the last command's time and number. Tables and heaps are indexes over both and
+ * say nothing of their own.
+ *
+ * Invariants, cited where they are upheld and walked by lapse_check:
+ *   S1  a node is linked in its table iff its image is present
+ *   S2  a node is in the heap of its end's kind iff it is present and has an end
+ *   S3  between commands the undo list is empty and no node has an undo position
+ *   S4  a steady end is last + span; a record's revision is at most its bucket's
+ *   S5  a deferred renewal lies after the row's last use and before the row's end
+ *   S6  peaks rise in command number and fall strictly in wall reading
+ *   S7  a ring holds consecutive revisions, the newest being the bucket's */
+#ifndef ENGINE_STATE_H
+#define ENGINE_STATE_H
+
+#include "heap.h"
+#include "lapse/lapse.h"
+#include "table.h"
+
+/* The instant of a command: read once at the door, a parameter below it. */
+struct lapse_now {
+    struct lapse_steady store;
+    struct lapse_wall wall;
+    int64_t seq;
+};
+
+/* A renewal that was answered and is not yet durable. */
+struct lapse_deferred {
+    struct lapse_deferred *prev, *next; /* by `queued` */
+    struct lapse_node *node;
+    struct lapse_steady used;   /* the newest use: the term runs from here */
+    struct lapse_steady queued; /* the oldest use not yet durable: flushed 1 s after it */
+};
+
+/* Store time and the readings it was reckoned from. */
+struct lapse_mark {
+    struct lapse_steady store;
+    struct lapse_reading reading;
+};
+
+/* A wall reading that no later command has reached again. */
+struct lapse_peak {
+    int64_t seq;
+    struct lapse_wall wall;
+    bool wanted; /* scratch of a compaction; false otherwise */
+};
+
+struct lapse_peaks {
+    struct lapse_peak *items;
+    size_t count, cap;
+};
+
+/* An event kept for watchers; key and value follow it in one allocation. */
+struct lapse_kept {
+    struct lapse_kept *next; /* in the list of the running command */
+    struct lapse_bucket *bucket;
+    enum lapse_event_kind kind;
+    enum lapse_why why;
+    int64_t revision, old_revision;
+    struct lapse_steady at;
+    size_t key_len, value_len;
+    unsigned char bytes[];
+};
+
+/* The events of a bucket that some watcher has not seen; the oldest go first when it is full. */
+struct lapse_ring {
+    struct lapse_kept **items;
+    size_t first, count, cap;
+};
+
+struct lapse_bucket {
+    struct lapse_node *row; /* its name and its last revision */
+    struct lapse_bucket_config config;
+    struct lapse_table records;
+    struct lapse_ring ring;
+    size_t watcher_count;
+    size_t pending; /* events of the running command that will enter the ring */
+};
+
+struct lapse_watcher {
+    int64_t id;
+    struct lapse_bucket *bucket;
+    int64_t seen; /* revision up to which it has been told */
+    size_t key_len;
+    unsigned char key[]; /* empty: the whole bucket */
+};
+
+struct lapse_undo {
+    struct lapse_node *node;
+    struct lapse_image before;
+};
+
+/* What the running command has changed. A node is listed once, with the image it had first: that
+ * takes back any number of changes, and read forwards it is what the journal writes. */
+struct lapse_txn {
+    struct lapse_undo *entries;
+    size_t count, cap;
+    size_t changes; /* every change, also of a node already listed */
+    int64_t token_before;
+    struct lapse_kept *events, *events_tail;
+};
+
+struct lapse_state {
+    const lapse_alloc *alloc;
+    size_t watch_events_max;
+    /* The durable part. */
+    struct lapse_mark mark;
+    int64_t token; /* the last fencing token given */
+    struct lapse_table buckets, leases;
+    /* The tenure part. */
+    struct lapse_mark last; /* of the last command */
+    int64_t seq;            /* of the last command */
+    struct lapse_deferred *deferred_first, *deferred_last;
+    struct lapse_peaks peaks;
+    struct lapse_watcher **watchers; /* by id */
+    size_t watcher_count, watcher_cap;
+    int64_t watcher_id; /* the last one given */
+    /* Indexes and the running command. */
+    struct lapse_heap steady, wall;
+    struct lapse_txn txn;
+};
+
+/* One command under way. */
+struct lapse_job {
+    struct lapse_state *state;
+    const struct lapse_command *command;
+    struct lapse_now now;
+    struct lapse_result *result;
+    struct lapse_error *err;
+    struct lapse_bucket *bucket; /* the open bucket that the command names, or NULL */
+};
+
+/* ---- state.c */
+void lapse_state_init(struct lapse_state *state, const lapse_alloc *alloc, size_t watch_events_max);
+void lapse_state_finish(struct lapse_state *state);
+struct lapse_bucket *lapse_state_bucket(const struct lapse_state *state, struct lapse_bytes name);
+struct lapse_bucket *lapse_bucket_make(const lapse_alloc *alloc, struct lapse_bytes name,
+                                       const struct lapse_bucket_config *config);
+void lapse_bucket_free(const lapse_alloc *alloc, struct lapse_bucket *bucket);
+/* Frees a node of any kind that stands in no table, and what hangs on it. */
+void lapse_state_drop_node(struct lapse_state *state, struct lapse_node *node);
+/* Room for `node` in its table and for one more row with an end on store time, whatever the undo
+ * list may bring back. False when memory runs out. */
+bool lapse_state_reserve(struct lapse_state *state, struct lapse_node *node);
+/* The same for one more row with a date, and for the peak that it may need. */
+bool lapse_state_reserve_date(struct lapse_state *state);
+/* Gives the node another image and puts table and heaps right (S1, S2). Needs reserved room. */
+void lapse_state_place(struct lapse_state *state, struct lapse_node *node,
+                       const struct lapse_image *image);
+/* Whether the stored row is live; a deferred renewal is not looked at. */
+bool lapse_state_live(const struct lapse_state *state, const struct lapse_node *node,
+                      const struct lapse_now *now);
+/* end minus now on the end's own clock; 0 where there is no end or it has come. */
+struct lapse_span lapse_state_left(const struct lapse_now *now, struct lapse_end end);
+
+/* ---- peaks.c: the wall readings that still count for some date. */
+bool lapse_peaks_reserve(struct lapse_state *state);
+/* Notes the reading of a finished command; needs reserved room. */
+void lapse_peaks_note(struct lapse_state *state, const struct lapse_now *now);
+/* Whether a date set by command `seq` has been reached by a command since, or by `now`. */
+bool lapse_peaks_reached(const struct lapse_state *state, int64_t seq, int64_t date_ns,
+                         const struct lapse_now *now);
+
+/* ---- txn.c: all or nothing. */
+void lapse_txn_begin(struct lapse_state *state);
+/* Lists the node with its present image, unless it is listed, and reserves all room that changing
+ * it may need. False when memory runs out. */
+bool lapse_txn_touch(struct lapse_state *state, struct lapse_node *node);
+/* Changes a touched node; takes over image->blob. Cannot fail. */
+void lapse_txn_set(struct lapse_state *state, struct lapse_node *node,
+                   const struct lapse_image *image);
+void lapse_txn_remove(struct lapse_state *state, struct lapse_node *node);
+/* Takes the next revision of the bucket and notes one event; NOMEM, RANGE. `image` is the row of
+ * the event (its blob is a put's value), `old_revision` as in struct lapse_event. */
+enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind kind,
+                                  const struct lapse_node *node, const struct lapse_image *image,
+                                  int64_t *ret_revision);
+/* Back to the state at begin. Cannot fail. */
+void lapse_txn_rollback(struct lapse_state *state);
+/* Makes the changes final, after they are durable: frees what they replaced, hands the events to
+ * the rings. Cannot fail. */
+void lapse_txn_finish(struct lapse_state *state);
+
+/* ---- idle.c */
+/* A deferred renewal's view: where the row ends for every call. */
+struct lapse_end lapse_idle_end(const struct lapse_node *node);
+bool lapse_idle_live(const struct lapse_state *state, const struct lapse_node *node,
+                     const struct lapse_now *now);
+/* A use of a live row: renews it, deferred or as a change of the running command. */
+enum lapse_status lapse_idle_use(struct lapse_job *job, struct lapse_node *node, bool *ret_renewed,
+                                 struct lapse_end *ret_end);
+/* Writes the deferred renewal of `node`, if it has one, into the running command. */
+enum lapse_status lapse_idle_flush_node(struct lapse_job *job, struct lapse_node *node);
+/* The same for all that are due. */
+enum lapse_status lapse_idle_flush_due(struct lapse_job *job);
+enum lapse_status lapse_idle_flush(struct lapse_job *job); /* FLUSH */
+/* Forgets a deferred renewal that the row has caught up with or outlived. */
+void lapse_idle_settle(struct lapse_state *state, struct lapse_node *node);
+void lapse_idle_forget(struct lapse_state *state, struct lapse_node *node);
+/* Used by load: notes a renewal at its place by `queued`. */
+bool lapse_idle_defer(struct lapse_state *state, struct lapse_node *node, struct lapse_steady used,
+                      struct lapse_steady queued);
+
+/* ---- apply.c: the state machine. Changes go through the running txn, which the caller finishes
+ * or rolls back. */
+/* Checks the arguments and finds the bucket: job->bucket. OK, INVALID. */
+enum lapse_status lapse_job_check(struct lapse_job *job);
+/* The flushes that must precede the command. OK, NOMEM. */
+enum lapse_status lapse_job_prepare(struct lapse_job *job);
+/* Carries the checked command out. */
+enum lapse_status lapse_job_apply(struct lapse_job *job);
+
+/* ---- term.c */
+/* Fills the term fields of *ret by own term, else the bucket's, else none. INVALID, RANGE. */
+enum lapse_status lapse_term_resolve(const struct lapse_term *own,
+                                     const struct lapse_term *fallback, const struct lapse_now *now,
+                                     struct lapse_image *ret, struct lapse_error *err);
+/* Whether a resolved term has ended at the instant of the call (a past date). */
+bool lapse_term_past(const struct lapse_image *image, const struct lapse_now *now);
+/* Checks a bucket's words. */
+enum lapse_status lapse_term_check_config(const struct lapse_bucket_config *config,
+                                          struct lapse_error *err);
+bool lapse_term_config_equal(const struct lapse_bucket_config *a,
+                             const struct lapse_bucket_config *b);
+enum { LAPSE_CONFIG_TEXT_MAX = 192 };
+char *lapse_term_config_print(const struct lapse_bucket_config *config, char *buf);
+
+/* ---- The verbs: kv.c, kv_read.c, lease.c, watch.c, reap.c. Arguments are checked before. */
+enum lapse_status lapse_kv_open(struct lapse_job *job);
+enum lapse_status lapse_kv_write(struct lapse_job *job);
+enum lapse_status lapse_kv_remove(struct lapse_job *job);
+enum lapse_status lapse_kv_retime(struct lapse_job *job);
+enum lapse_status lapse_kv_read(struct lapse_job *job);
+enum lapse_status lapse_kv_list(struct lapse_job *job);
+enum lapse_status lapse_lease_acquire(struct lapse_job *job);
+enum lapse_status lapse_lease_extend(struct lapse_job *job);
+enum lapse_status lapse_lease_release(struct lapse_job *job);
+enum lapse_status lapse_lease_inspect(struct lapse_job *job);
+enum lapse_status lapse_watch_start(struct lapse_job *job);
+enum lapse_status lapse_watch_stop(struct lapse_job *job);
+enum lapse_status lapse_watch_poll(struct lapse_job *job);
+enum lapse_status lapse_reap_rows(struct lapse_job *job);
+/* When the state next needs the reaper or a flush. */
+void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret);
+
+/* ---- ring.c */
+bool lapse_ring_reserve(const struct lapse_state *state, struct lapse_bucket *bucket);
+void lapse_ring_push(const struct lapse_state *state, struct lapse_bucket *bucket,
+                     struct lapse_kept *kept);
+const struct lapse_kept *lapse_ring_at(const struct lapse_ring *ring, size_t index);
+/* Frees the events up to `seen`. */
+void lapse_ring_trim(const lapse_alloc *alloc, struct lapse_ring *ring, int64_t seen);
+void lapse_ring_finish(const lapse_alloc *alloc, struct lapse_ring *ring);
+void lapse_kept_free(const lapse_alloc *alloc, struct lapse_kept *kept);
+
+/* ---- walk.c, load.c, check.c */
+enum lapse_status lapse_state_walk(const struct lapse_state *state, lapse_row_visit visit,
+                                   void *ctx, struct lapse_error *err);
+void lapse_state_mark_row(const struct lapse_mark *mark, struct lapse_row *ret);
+void lapse_state_token_row(const struct lapse_state *state, struct lapse_row *ret);
+/* Takes in one row of a walk or a journal; a bucket comes before its records. */
+enum lapse_status lapse_state_load(struct lapse_state *state, const struct lapse_row *row,
+                                   struct lapse_error *err);
+enum lapse_status lapse_state_check(const struct lapse_state *state, struct lapse_error *err);
+
+/* ---- result.c: filling results. Each copies; false when memory runs out. */
+void lapse_result_begin(struct lapse_result *result, enum lapse_verb verb);
+/* Empties all but status, verb and the times. */
+void lapse_result_clear(struct lapse_result *result);
+bool lapse_result_value(struct lapse_result *result, struct lapse_bytes value);
+bool lapse_result_owner(struct lapse_result *result, struct lapse_bytes owner);
+bool lapse_result_item(struct lapse_result *result, const struct lapse_item *item);
+/* A count without items. */
+void lapse_result_count(struct lapse_result *result, size_t count);
+bool lapse_result_event(struct lapse_result *result, const struct lapse_event *event);
+bool lapse_result_delivery(struct lapse_result *result, const struct lapse_event *event);
+
+#endif

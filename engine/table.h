@@ -1,0 +1,33 @@
+/* Private: a chained hash table of rows, for lookup alone. Who needs an order asks for the sorted
+ * list. Linking and unlinking cannot fail, so that a refused command can be played back; growth is
+ * asked for beforehand. */
+#ifndef ENGINE_TABLE_H
+#define ENGINE_TABLE_H
+
+#include "node.h"
+
+struct lapse_table {
+    struct lapse_node **slots; /* a power of two of chains; NULL until first use */
+    size_t slot_count;
+    size_t count;
+};
+
+/* Makes room for one more row at the usual load. False, nothing changed, when memory runs out. */
+bool lapse_table_reserve(const lapse_alloc *alloc, struct lapse_table *table);
+struct lapse_node *lapse_table_find(const struct lapse_table *table, struct lapse_bytes key);
+void lapse_table_link(struct lapse_table *table, struct lapse_node *node);
+void lapse_table_unlink(struct lapse_table *table, struct lapse_node *node);
+/* The first row in no meaningful order, and the next: for counting and for freeing alone. */
+struct lapse_node *lapse_table_any(const struct lapse_table *table);
+struct lapse_node *lapse_table_after(const struct lapse_table *table,
+                                     const struct lapse_node *node);
+/* All rows by the byte order of their keys: an array of table->count pointers from `alloc`, which
+ * the caller frees; NULL when empty. False when memory runs out. */
+bool lapse_table_sorted(const lapse_alloc *alloc, const struct lapse_table *table,
+                        struct lapse_node ***ret);
+/* Frees the slots, not the rows. */
+void lapse_table_finish(const lapse_alloc *alloc, struct lapse_table *table);
+/* Every row stands in the chain of its hash, once. */
+enum lapse_status lapse_table_check(const struct lapse_table *table, struct lapse_error *err);
+
+#endif

@@ -1,0 +1,139 @@
+/* Terms: from the words of a call or a bucket to an end. Every sum is checked; nothing wraps. */
+#include "state.h"
+
+#include <stdio.h>
+
+static enum lapse_status check_span(const char *word, struct lapse_span span,
+                                    struct lapse_error *err);
+static enum lapse_status check_one(const struct lapse_term *term, const char *whose,
+                                   struct lapse_error *err);
+static struct lapse_span span_of(const struct lapse_term *term);
+
+enum lapse_status lapse_term_resolve(const struct lapse_term *own,
+                                     const struct lapse_term *fallback, const struct lapse_now *now,
+                                     struct lapse_image *ret, struct lapse_error *err) {
+    enum lapse_status status = check_one(own, "the call", err);
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    const struct lapse_term *term = own->given != 0 ? own : fallback;
+    ret->end_kind = LAPSE_END_NONE;
+    ret->end_ns = ret->span_ns = ret->written_seq = 0;
+    ret->source = LAPSE_SOURCE_NONE;
+    ret->idle = false;
+    ret->last_ns = now->store.ns;
+    if (term->given == 0) {
+        return LAPSE_OK;
+    }
+    ret->source = term == own ? LAPSE_SOURCE_OWN : LAPSE_SOURCE_DEFAULT;
+    if (term->given == LAPSE_TERM_EXPIRES_AT) {
+        /* A past date ends at the instant of the call. */
+        int64_t date = term->expires_at.ns;
+        ret->end_kind = LAPSE_END_WALL;
+        ret->end_ns = date < now->wall.ns ? now->wall.ns : date;
+        ret->written_seq = now->seq;
+        return LAPSE_OK;
+    }
+    struct lapse_steady end;
+    struct lapse_span span = span_of(term);
+    if (!lapse_steady_add(now->store, span, &end)) {
+        char text[LAPSE_TIME_TEXT_MAX];
+        return lapse_error_set(err, LAPSE_RANGE,
+                               "a term of %s from store time %lld ns ends past "
+                               "the range of time; give a shorter one",
+                               lapse_span_print(span, text), (long long)now->store.ns);
+    }
+    ret->end_kind = LAPSE_END_STEADY;
+    ret->end_ns = end.ns;
+    ret->span_ns = span.ns;
+    ret->idle = term->given == LAPSE_TERM_IDLE;
+    return LAPSE_OK;
+}
+
+bool lapse_term_past(const struct lapse_image *image, const struct lapse_now *now) {
+    return image->end_kind == LAPSE_END_WALL && image->end_ns <= now->wall.ns;
+}
+
+enum lapse_status lapse_term_check_config(const struct lapse_bucket_config *config,
+                                          struct lapse_error *err) {
+    if ((config->term.given & LAPSE_TERM_EXPIRES_AT) != 0) {
+        return lapse_error_set(err, LAPSE_INVALID,
+                               "a bucket's default term is a date; give it a "
+                               "ttl or an idle span, and dates to single writes");
+    }
+    enum lapse_status status = check_one(&config->term, "the bucket", err);
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    if (config->markers.ns < 0) {
+        char text[LAPSE_TIME_TEXT_MAX];
+        return lapse_error_set(err, LAPSE_INVALID,
+                               "markers of %s cannot live; give a span above "
+                               "0, or 0 for none",
+                               lapse_span_print(config->markers, text));
+    }
+    return LAPSE_OK;
+}
+
+bool lapse_term_config_equal(const struct lapse_bucket_config *a,
+                             const struct lapse_bucket_config *b) {
+    return a->term.given == b->term.given && span_of(&a->term).ns == span_of(&b->term).ns &&
+           a->markers.ns == b->markers.ns;
+}
+
+char *lapse_term_config_print(const struct lapse_bucket_config *config, char *buf) {
+    char term[LAPSE_TIME_TEXT_MAX];
+    char markers[LAPSE_TIME_TEXT_MAX];
+    const char *word = "no default term";
+    bool given = config->term.given != 0;
+    if (given) {
+        word = config->term.given == LAPSE_TERM_IDLE ? "idle " : "ttl ";
+    }
+    bool marked = config->markers.ns > 0;
+    (void)snprintf(buf, LAPSE_CONFIG_TEXT_MAX, "%s%s and %s%s", word,
+                   given ? lapse_span_print(span_of(&config->term), term) : "",
+                   marked ? "markers " : "no markers",
+                   marked ? lapse_span_print(config->markers, markers) : "");
+    return buf;
+}
+
+static enum lapse_status check_one(const struct lapse_term *term, const char *whose,
+                                   struct lapse_error *err) {
+    switch (term->given) {
+    case 0:
+    case LAPSE_TERM_EXPIRES_AT:
+        return LAPSE_OK;
+    case LAPSE_TERM_TTL:
+        return check_span("ttl", term->ttl, err);
+    case LAPSE_TERM_IDLE:
+        return check_span("idle", term->idle, err);
+    default:
+        break;
+    }
+    return lapse_error_set(err, LAPSE_INVALID,
+                           "%s gives more than one term:%s%s%s; give one of "
+                           "ttl, idle and expires_at",
+                           whose, (term->given & LAPSE_TERM_TTL) != 0 ? " ttl" : "",
+                           (term->given & LAPSE_TERM_IDLE) != 0 ? " idle" : "",
+                           (term->given & LAPSE_TERM_EXPIRES_AT) != 0 ? " expires_at" : "");
+}
+
+static enum lapse_status check_span(const char *word, struct lapse_span span,
+                                    struct lapse_error *err) {
+    if (span.ns > 0) {
+        return LAPSE_OK;
+    }
+    char text[LAPSE_TIME_TEXT_MAX];
+    return lapse_error_set(err, LAPSE_INVALID,
+                           "a term of %s %s would never be live; give a span "
+                           "above 0",
+                           word, lapse_span_print(span, text));
+}
+
+/* The ttl or idle span; 0 for a date and for none. */
+static struct lapse_span span_of(const struct lapse_term *term) {
+    if (term->given == LAPSE_TERM_TTL) {
+        return term->ttl;
+    }
+    return term->given == LAPSE_TERM_IDLE ? term->idle : (struct lapse_span){0};
+}

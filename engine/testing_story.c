@@ -1,0 +1,164 @@
+/* The story: one list of calls that the tests of undo, fork and journal share, so that a verb added
+ * here is at once failed, forked and recovered at each of its steps. */
+#include "testing.h"
+
+struct call {
+    int64_t at;
+    enum lapse_verb verb;
+    const char *bucket, *key, *value; /* value: or the owner */
+    unsigned given;
+    int64_t number; /* the term, a span, a version, a watcher, a count */
+    int64_t wall_step;
+};
+
+enum { VERSIONED = 64 }; /* in `given`: the number is an if_version */
+
+static struct lapse_command command_of(const struct call *call);
+static void answer_event(struct lapse_digest *digest, const struct lapse_event *event);
+
+static const struct call calls[] = {
+    {0, LAPSE_VERB_OPEN, "ttl", "", "", LAPSE_TERM_TTL, S(20), 0},
+    {0, LAPSE_VERB_OPEN, "idle", "", "", LAPSE_TERM_IDLE, S(60), 0},
+    {0, LAPSE_VERB_OPEN, "ttl", "", "", LAPSE_TERM_TTL, S(20), 0},
+    {0, LAPSE_VERB_WATCH, "ttl", "", "", 0, LAPSE_WATCH_NOW, 0},
+    {0, LAPSE_VERB_SET, "ttl", "a", "one", 0, 0, 0},
+    {1, LAPSE_VERB_SET, "ttl", "b", "a value that is long enough to move a buffer about", 0, 0, 0},
+    {1, LAPSE_VERB_SET, "ttl", "own", "x", LAPSE_TERM_TTL, S(5), 0},
+    {1, LAPSE_VERB_SET, "ttl", "dated", "x", LAPSE_TERM_EXPIRES_AT, S(1008), 0},
+    {1, LAPSE_VERB_SET, "ttl", "past", "x", LAPSE_TERM_EXPIRES_AT, S(1), 0},
+    {1, LAPSE_VERB_SET, "idle", "i", "used", 0, 0, 0},
+    {1, LAPSE_VERB_SET, "idle", "j", "used", 0, 0, 0},
+    {1, LAPSE_VERB_ACQUIRE, "", "jobs/1", "w1", 0, S(10), 0},
+    {1, LAPSE_VERB_ACQUIRE, "", "jobs/1", "w2", 0, S(10), 0},
+    {1, LAPSE_VERB_ACQUIRE, "", "jobs/2", "w2", 0, S(50), 0},
+    {S(1), LAPSE_VERB_EXTEND, "", "jobs/1", "w1", 0, S(12), 0},
+    {S(1), LAPSE_VERB_CREATE, "ttl", "a", "no", 0, 0, 0},
+    {S(1), LAPSE_VERB_UPDATE, "ttl", "a", "two", VERSIONED, 1, 0},
+    {S(1), LAPSE_VERB_UPDATE, "ttl", "a", "no", VERSIONED, 1, 0},
+    {S(1), LAPSE_VERB_SET, "ttl", "", "invalid", 0, 0, 0},
+    {S(2), LAPSE_VERB_EXPIRE, "ttl", "b", "", LAPSE_TERM_EXPIRES_AT, S(1007), 0},
+    {S(2), LAPSE_VERB_GET, "ttl", "b", "", 0, 0, S(5)},
+    {S(2), LAPSE_VERB_GET, "ttl", "b", "", 0, 0, -S(5)},
+    {S(2), LAPSE_VERB_WATCH, "idle", "", "", 0, LAPSE_WATCH_LIVE, 0},
+    {S(3), LAPSE_VERB_POLL, "", "", "", 0, 1, 0},
+    {S(5), LAPSE_VERB_GET, "idle", "i", "", 0, 0, 0},
+    {S(5), LAPSE_VERB_HAS, "idle", "j", "", 0, 0, 0},
+    {S(6), LAPSE_VERB_REAP, "", "", "", 0, 1, 0},
+    {S(6), LAPSE_VERB_SET, "ttl", "own", "again", 0, 0, 0},
+    {S(10), LAPSE_VERB_GET, "idle", "i", "", 0, 0, 0},
+    {S(10), LAPSE_VERB_SET, "idle", "i", "written", 0, 0, 0},
+    {S(11), LAPSE_VERB_ENTRY, "idle", "j", "", 0, 0, 0},
+    {S(11), LAPSE_VERB_DELETE, "idle", "j", "", VERSIONED, 7, 0},
+    {S(12), LAPSE_VERB_REAP, "", "", "", 0, 100, 0},
+    {S(13), LAPSE_VERB_INSPECT, "", "jobs/1", "", 0, 0, 0},
+    {S(13), LAPSE_VERB_ACQUIRE, "", "jobs/1", "w3", 0, S(10), 0},
+    {S(13), LAPSE_VERB_RELEASE, "", "jobs/2", "w2", 0, 0, 0},
+    {S(13), LAPSE_VERB_PERSIST, "ttl", "a", "", 0, 0, 0},
+    {S(13), LAPSE_VERB_LIST, "ttl", "", "", 0, 0, 0},
+    {S(13), LAPSE_VERB_ALL, "idle", "", "", 0, 0, 0},
+    {S(13), LAPSE_VERB_COUNT, "idle", "", "", 0, 0, 0},
+    {S(14), LAPSE_VERB_PURGE, "ttl", "a", "", 0, 0, 0},
+    {S(14), LAPSE_VERB_DELETE, "ttl", "a", "", 0, 0, 0},
+    {S(15), LAPSE_VERB_MARK, "", "", "", 0, 0, 0},
+    {S(26), LAPSE_VERB_CREATE, "ttl", "own", "third", 0, 0, 0},
+    {S(45), LAPSE_VERB_GET, "idle", "i", "", 0, 0, 0},
+    {S(60), LAPSE_VERB_FLUSH, "idle", "i", "", 0, S(46), 0},
+    {S(80), LAPSE_VERB_POLL, "", "", "", 0, 1, 0},
+    {S(80), LAPSE_VERB_POLL, "", "", "", 0, 2, 0},
+    {S(80), LAPSE_VERB_UNWATCH, "", "", "", 0, 1, 0},
+    {S(102), LAPSE_VERB_GET, "idle", "i", "", 0, 0, 0},
+    {S(500), LAPSE_VERB_REAP, "", "", "", 0, 100, 0},
+    {S(500), LAPSE_VERB_POLL, "", "", "", 0, 2, 0},
+};
+
+size_t lapse_testing_story_length(void) {
+    return sizeof(calls) / sizeof(calls[0]);
+}
+
+enum lapse_status lapse_testing_story(struct lapse_testing *t, size_t i) {
+    const struct call *call = &calls[i];
+    struct lapse_command command = command_of(call);
+    lapse_testing_at(t, call->at);
+    (void)lapse_clock_manual_step_wall(&t->clock, (struct lapse_span){call->wall_step});
+    return lapse_apply(t->store, &command, &t->r, &t->err);
+}
+
+void lapse_testing_answer(struct lapse_digest *digest, const struct lapse_result *result) {
+    lapse_digest_i64(digest, (int64_t)result->status);
+    lapse_digest_i64(digest, result->at.ns);
+    lapse_digest_i64(digest, result->revision);
+    lapse_digest_u64(digest, (uint64_t)result->end.kind);
+    lapse_digest_i64(digest, result->end.ns);
+    lapse_digest_i64(digest, result->left.ns);
+    lapse_digest_u64(digest, result->renewed ? 1 : 0);
+    lapse_digest_i64(digest, result->token);
+    lapse_digest_i64(digest, result->watcher);
+    lapse_digest_bytes(digest, result->value);
+    lapse_digest_bytes(digest, result->owner);
+    lapse_digest_u64(digest, result->item_count);
+    for (size_t i = 0; result->items != NULL && i < result->item_count; i++) {
+        lapse_digest_bytes(digest, result->items[i].key);
+        lapse_digest_bytes(digest, result->items[i].value);
+        lapse_digest_i64(digest, result->items[i].revision);
+    }
+    for (size_t i = 0; i < result->event_count; i++) {
+        answer_event(digest, &result->events[i]);
+    }
+    for (size_t i = 0; i < result->delivery_count; i++) {
+        answer_event(digest, &result->deliveries[i]);
+    }
+}
+
+static struct lapse_command command_of(const struct call *call) {
+    struct lapse_command command = {.verb = call->verb,
+                                    .bucket = lapse_bytes_of(call->bucket),
+                                    .key = lapse_bytes_of(call->key)};
+    unsigned given = call->given & ~(unsigned)VERSIONED;
+    struct lapse_term term = {given, {call->number}, {call->number}, {call->number}};
+    switch (call->verb) {
+    case LAPSE_VERB_OPEN:
+        command.u.open.config = (struct lapse_bucket_config){term, {S(60)}};
+        break;
+    case LAPSE_VERB_WATCH:
+        command.u.watch.from =
+            call->number == LAPSE_WATCH_LIVE ? LAPSE_WATCH_LIVE : LAPSE_WATCH_NOW;
+        break;
+    case LAPSE_VERB_POLL:
+    case LAPSE_VERB_UNWATCH:
+        command.u.watch.watcher = call->number;
+        command.u.watch.events_max = 8;
+        break;
+    case LAPSE_VERB_REAP:
+        command.u.reap.rows_max = (size_t)call->number;
+        break;
+    case LAPSE_VERB_ACQUIRE:
+    case LAPSE_VERB_EXTEND:
+    case LAPSE_VERB_RELEASE:
+        command.u.lease.owner = lapse_bytes_of(call->value);
+        command.u.lease.span.ns = call->number;
+        break;
+    case LAPSE_VERB_FLUSH:
+        command.u.flush.used.ns = call->number;
+        command.u.flush.revision = 3;
+        command.u.flush.end = (struct lapse_end){LAPSE_END_STEADY, S(70)};
+        break;
+    default:
+        command.u.write.value = lapse_bytes_of(call->value);
+        command.u.write.term = term;
+        command.u.write.has_if_version = (call->given & VERSIONED) != 0;
+        command.u.write.if_version = call->number;
+        break;
+    }
+    return command;
+}
+
+static void answer_event(struct lapse_digest *digest, const struct lapse_event *event) {
+    lapse_digest_u64(digest, (uint64_t)event->kind);
+    lapse_digest_u64(digest, (uint64_t)event->why);
+    lapse_digest_bytes(digest, event->bucket);
+    lapse_digest_bytes(digest, event->key);
+    lapse_digest_bytes(digest, event->value);
+    lapse_digest_i64(digest, event->revision);
+    lapse_digest_i64(digest, event->old_revision);
+    lapse_digest_i64(digest, event->at.ns);
+}

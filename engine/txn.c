@@ -1,0 +1,187 @@
+/* All or nothing: the undo list.
+ *
+ * Memory is reserved before a row changes, and every changed row is listed once with the image it
+ * had. Playing the list back needs no memory and cannot fail; read forwards it is the set of rows
+ * that differ, which is what the journal writes. */
+#include "state.h"
+
+#include <string.h>
+
+static void free_events(struct lapse_state *state);
+static struct lapse_kept *make_kept(struct lapse_job *job, const struct lapse_event *event,
+                                    struct lapse_bucket *bucket);
+
+void lapse_txn_begin(struct lapse_state *state) {
+    LAPSE_ASSERT(state->txn.count == 0);
+    LAPSE_ASSERT(state->txn.events == NULL);
+    state->txn.changes = 0;
+    state->txn.token_before = state->token;
+}
+
+bool lapse_txn_touch(struct lapse_state *state, struct lapse_node *node) {
+    struct lapse_txn *txn = &state->txn;
+    if (!lapse_state_reserve(state, node)) {
+        return false;
+    }
+    if (node->undo_pos != LAPSE_POS_NONE) {
+        return true;
+    }
+    void *entries = txn->entries;
+    if (txn->count >= LAPSE_POS_NONE - 1 ||
+        !lapse_alloc_grow(state->alloc, &entries, &txn->cap, txn->count + 1,
+                          sizeof(*txn->entries))) {
+        return false;
+    }
+    txn->entries = entries;
+    node->undo_pos = (uint32_t)txn->count;
+    txn->entries[txn->count++] = (struct lapse_undo){node, node->now};
+    return true;
+}
+
+void lapse_txn_set(struct lapse_state *state, struct lapse_node *node,
+                   const struct lapse_image *image) {
+    LAPSE_ASSERT(node->undo_pos < state->txn.count);
+    const struct lapse_undo *entry = &state->txn.entries[node->undo_pos];
+    LAPSE_ASSERT(entry->node == node);
+    unsigned char *blob = node->now.blob;
+    size_t blob_len = node->now.blob_len;
+    lapse_state_place(state, node, image);
+    state->txn.changes++;
+    if (blob != entry->before.blob && blob != image->blob) {
+        lapse_alloc_free(state->alloc, blob, blob_len);
+    }
+}
+
+void lapse_txn_remove(struct lapse_state *state, struct lapse_node *node) {
+    static const struct lapse_image absent = {0};
+    lapse_txn_set(state, node, &absent);
+}
+
+enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind kind,
+                                  const struct lapse_node *node, const struct lapse_image *image,
+                                  int64_t *ret_revision) {
+    struct lapse_state *state = job->state;
+    struct lapse_bucket *bucket = node->bucket;
+    struct lapse_image row = bucket->row->now;
+    if (row.revision == INT64_MAX) {
+        return lapse_error_set(job->err, LAPSE_RANGE,
+                               "the bucket has given its last revision; "
+                               "write to another bucket");
+    }
+    row.revision++;
+    struct lapse_event event = {.kind = kind,
+                                .bucket = lapse_node_key(bucket->row),
+                                .key = lapse_node_key(node),
+                                .revision = row.revision,
+                                .at = job->now.store};
+    if (kind == LAPSE_EVENT_PUT) {
+        event.value = lapse_image_blob(image);
+    } else {
+        event.old_revision = image->revision;
+    }
+    if (kind == LAPSE_EVENT_EXPIRED) {
+        event.why = lapse_image_why(image);
+    }
+    struct lapse_kept *kept = make_kept(job, &event, bucket);
+    if ((bucket->watcher_count > 0 && kept == NULL) || !lapse_result_event(job->result, &event) ||
+        !lapse_txn_touch(state, bucket->row)) {
+        lapse_kept_free(state->alloc, kept);
+        return lapse_error_set(job->err, LAPSE_NOMEM, "no memory for an event");
+    }
+    lapse_txn_set(state, bucket->row, &row);
+    if (kept != NULL) {
+        if (state->txn.events == NULL) {
+            state->txn.events = kept;
+        } else {
+            state->txn.events_tail->next = kept;
+        }
+        state->txn.events_tail = kept;
+        bucket->pending++;
+    }
+    *ret_revision = row.revision;
+    return LAPSE_OK;
+}
+
+void lapse_txn_rollback(struct lapse_state *state) {
+    struct lapse_txn *txn = &state->txn;
+    free_events(state);
+    while (txn->count > 0) {
+        txn->count--;
+        struct lapse_node *node = txn->entries[txn->count].node;
+        struct lapse_image before = txn->entries[txn->count].before;
+        unsigned char *blob = node->now.blob;
+        size_t blob_len = node->now.blob_len;
+        node->undo_pos = LAPSE_POS_NONE;
+        lapse_state_place(state, node, &before);
+        if (blob != before.blob) {
+            lapse_alloc_free(state->alloc, blob, blob_len);
+        }
+        if (!before.present) {
+            lapse_state_drop_node(state, node);
+        }
+    }
+    txn->changes = 0;
+    state->token = txn->token_before;
+}
+
+void lapse_txn_finish(struct lapse_state *state) {
+    struct lapse_txn *txn = &state->txn;
+    while (txn->events != NULL) {
+        struct lapse_kept *kept = txn->events;
+        txn->events = kept->next;
+        kept->next = NULL;
+        kept->bucket->pending--;
+        lapse_ring_push(state, kept->bucket, kept);
+    }
+    for (size_t i = 0; i < txn->count; i++) {
+        struct lapse_node *node = txn->entries[i].node;
+        const struct lapse_image *before = &txn->entries[i].before;
+        node->undo_pos = LAPSE_POS_NONE;
+        if (before->blob != node->now.blob) {
+            lapse_alloc_free(state->alloc, before->blob, before->blob_len);
+        }
+        if (node->now.present) {
+            lapse_idle_settle(state, node);
+        } else {
+            lapse_state_drop_node(state, node);
+        }
+    }
+    txn->count = 0;
+    txn->changes = 0;
+}
+
+static void free_events(struct lapse_state *state) {
+    struct lapse_txn *txn = &state->txn;
+    while (txn->events != NULL) {
+        struct lapse_kept *kept = txn->events;
+        txn->events = kept->next;
+        kept->bucket->pending--;
+        lapse_kept_free(state->alloc, kept);
+    }
+}
+
+/* NULL where nobody watches, and when memory runs out. */
+static struct lapse_kept *make_kept(struct lapse_job *job, const struct lapse_event *event,
+                                    struct lapse_bucket *bucket) {
+    if (bucket->watcher_count == 0 || !lapse_ring_reserve(job->state, bucket)) {
+        return NULL;
+    }
+    size_t bytes = sizeof(struct lapse_kept) + event->key.len + event->value.len;
+    struct lapse_kept *kept = lapse_alloc_zero(job->state->alloc, bytes);
+    if (kept == NULL) {
+        return NULL;
+    }
+    kept->bucket = bucket;
+    kept->kind = event->kind;
+    kept->why = event->why;
+    kept->revision = event->revision;
+    kept->old_revision = event->old_revision;
+    kept->at = event->at;
+    kept->key_len = event->key.len;
+    kept->value_len = event->value.len;
+    memcpy(kept->bytes, event->key.data, event->key.len);
+    if (event->value.len > 0) {
+        memcpy(kept->bytes + event->key.len, event->value.data, event->value.len);
+    }
+    return kept;
+}

@@ -1,0 +1,211 @@
+/* Watches: a watcher is a cursor over its bucket's ring, pulled and never called back (WATCH-01).
+ * All of it is a matter of this tenure. */
+#include "state.h"
+
+#include <string.h>
+
+static enum lapse_status add(struct lapse_job *job);
+static size_t place_of(const struct lapse_state *state, int64_t id);
+static enum lapse_status no_watcher(struct lapse_job *job);
+static enum lapse_status deliver(struct lapse_job *job, const struct lapse_watcher *watcher,
+                                 int64_t *ret_seen);
+static bool deliver_gap(struct lapse_job *job, const struct lapse_watcher *watcher,
+                        int64_t revision);
+static bool deliver_kept(struct lapse_job *job, const struct lapse_watcher *watcher,
+                         const struct lapse_kept *kept);
+static void trim(struct lapse_state *state, struct lapse_bucket *bucket);
+static enum lapse_status no_memory(struct lapse_job *job);
+
+enum lapse_status lapse_watch_start(struct lapse_job *job) {
+    const struct lapse_command *command = job->command;
+    if (job->state->watcher_count >= LAPSE_WATCHERS_MAX) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "%zu watches run and at most %d can; end "
+                               "one with unwatch",
+                               job->state->watcher_count, (int)LAPSE_WATCHERS_MAX);
+    }
+    if (command->u.watch.from != LAPSE_WATCH_NOW && command->u.watch.from != LAPSE_WATCH_LIVE) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "a watch cannot start from %d; it starts "
+                               "from now or from the live keys",
+                               (int)command->u.watch.from);
+    }
+    struct lapse_result *result = job->result;
+    if (command->u.watch.from == LAPSE_WATCH_LIVE) {
+        struct lapse_node *node = lapse_table_find(&job->bucket->records, command->key);
+        if (command->key.len == 0) {
+            enum lapse_status status = lapse_kv_list(job);
+            if (status != LAPSE_OK) {
+                return status;
+            }
+        } else if (node != NULL && lapse_idle_live(job->state, node, &job->now)) {
+            struct lapse_item item = {lapse_node_key(node), lapse_image_blob(&node->now),
+                                      node->now.revision};
+            if (!lapse_result_item(result, &item)) {
+                return no_memory(job);
+            }
+        }
+    }
+    return add(job);
+}
+
+enum lapse_status lapse_watch_stop(struct lapse_job *job) {
+    struct lapse_state *state = job->state;
+    size_t at = place_of(state, job->command->u.watch.watcher);
+    if (at == state->watcher_count) {
+        return no_watcher(job);
+    }
+    struct lapse_watcher *watcher = state->watchers[at];
+    struct lapse_bucket *bucket = watcher->bucket;
+    state->watcher_count--;
+    memmove(&state->watchers[at], &state->watchers[at + 1],
+            (state->watcher_count - at) * sizeof(struct lapse_watcher *));
+    lapse_alloc_free(state->alloc, watcher, sizeof(*watcher) + watcher->key_len);
+    LAPSE_ASSERT(bucket->watcher_count > 0);
+    bucket->watcher_count--;
+    if (bucket->watcher_count == 0) {
+        lapse_ring_finish(state->alloc, &bucket->ring);
+    } else {
+        trim(state, bucket);
+    }
+    return LAPSE_OK;
+}
+
+enum lapse_status lapse_watch_poll(struct lapse_job *job) {
+    struct lapse_state *state = job->state;
+    size_t at = place_of(state, job->command->u.watch.watcher);
+    if (at == state->watcher_count) {
+        return no_watcher(job);
+    }
+    struct lapse_watcher *watcher = state->watchers[at];
+    int64_t seen = watcher->seen;
+    enum lapse_status status = deliver(job, watcher, &seen);
+    if (status == LAPSE_OK) {
+        watcher->seen = seen;
+        trim(state, watcher->bucket);
+    }
+    return status;
+}
+
+static enum lapse_status add(struct lapse_job *job) {
+    struct lapse_state *state = job->state;
+    struct lapse_bytes key = job->command->key;
+    void *watchers = state->watchers;
+    if (!lapse_alloc_grow(state->alloc, &watchers, &state->watcher_cap, state->watcher_count + 1,
+                          sizeof(struct lapse_watcher *))) {
+        return no_memory(job);
+    }
+    state->watchers = watchers;
+    struct lapse_watcher *watcher = lapse_alloc_zero(state->alloc, sizeof(*watcher) + key.len);
+    if (watcher == NULL) {
+        return no_memory(job);
+    }
+    state->watcher_id++;
+    watcher->id = state->watcher_id;
+    watcher->bucket = job->bucket;
+    watcher->seen = job->bucket->row->now.revision;
+    watcher->key_len = key.len;
+    if (key.len > 0) {
+        memcpy(watcher->key, key.data, key.len);
+    }
+    state->watchers[state->watcher_count++] = watcher;
+    job->bucket->watcher_count++;
+    job->result->watcher = watcher->id;
+    return LAPSE_OK;
+}
+
+/* Where the watcher stands in the list, which is by id; watcher_count if there is none. */
+static size_t place_of(const struct lapse_state *state, int64_t id) {
+    size_t low = 0;
+    size_t high = state->watcher_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (state->watchers[middle]->id < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < state->watcher_count && state->watchers[low]->id == id;
+    return found ? low : state->watcher_count;
+}
+
+static enum lapse_status no_watcher(struct lapse_job *job) {
+    return lapse_error_set(job->err, LAPSE_INVALID,
+                           "%s: no watch has the number %lld; a watch is "
+                           "named by the number it was given at its start",
+                           lapse_verb_word(job->command->verb),
+                           (long long)job->command->u.watch.watcher);
+}
+
+/* Delivers up to events_max events that came after *ret_seen, and moves it. */
+static enum lapse_status deliver(struct lapse_job *job, const struct lapse_watcher *watcher,
+                                 int64_t *ret_seen) {
+    const struct lapse_ring *ring = &watcher->bucket->ring;
+    size_t most = job->command->u.watch.events_max;
+    if (ring->count == 0) {
+        return LAPSE_OK;
+    }
+    int64_t first = lapse_ring_at(ring, 0)->revision;
+    if (first > *ret_seen + 1) {
+        if (!deliver_gap(job, watcher, first - 1)) {
+            return no_memory(job);
+        }
+        *ret_seen = first - 1;
+    }
+    /* Revisions in a ring are consecutive (S7), so the next one's place is a subtraction. */
+    size_t at = (size_t)(*ret_seen + 1 - first);
+    for (; at < ring->count && job->result->delivery_count < most; at++) {
+        const struct lapse_kept *kept = lapse_ring_at(ring, at);
+        if (!deliver_kept(job, watcher, kept)) {
+            return no_memory(job);
+        }
+        *ret_seen = kept->revision;
+    }
+    return LAPSE_OK;
+}
+
+static bool deliver_gap(struct lapse_job *job, const struct lapse_watcher *watcher,
+                        int64_t revision) {
+    struct lapse_event event = {.kind = LAPSE_EVENT_GAP,
+                                .bucket = lapse_node_key(watcher->bucket->row),
+                                .key = {watcher->key, watcher->key_len},
+                                .revision = revision,
+                                .at = job->now.store};
+    return lapse_result_delivery(job->result, &event);
+}
+
+/* True also for an event of a key that is not watched. */
+static bool deliver_kept(struct lapse_job *job, const struct lapse_watcher *watcher,
+                         const struct lapse_kept *kept) {
+    struct lapse_bytes watched = {watcher->key, watcher->key_len};
+    struct lapse_event event = {.kind = kept->kind,
+                                .why = kept->why,
+                                .bucket = lapse_node_key(watcher->bucket->row),
+                                .key = {kept->bytes, kept->key_len},
+                                .value = {kept->bytes + kept->key_len, kept->value_len},
+                                .revision = kept->revision,
+                                .old_revision = kept->old_revision,
+                                .at = kept->at};
+    if (watched.len > 0 && !lapse_bytes_equal(watched, event.key)) {
+        return true;
+    }
+    return lapse_result_delivery(job->result, &event);
+}
+
+/* Frees what every watcher of the bucket has been told. */
+static void trim(struct lapse_state *state, struct lapse_bucket *bucket) {
+    int64_t seen = INT64_MAX;
+    for (size_t i = 0; i < state->watcher_count; i++) {
+        const struct lapse_watcher *watcher = state->watchers[i];
+        if (watcher->bucket == bucket && watcher->seen < seen) {
+            seen = watcher->seen;
+        }
+    }
+    lapse_ring_trim(state->alloc, &bucket->ring, seen);
+}
+
+static enum lapse_status no_memory(struct lapse_job *job) {
+    return lapse_error_set(job->err, LAPSE_NOMEM, "%s: memory ran out; nothing was changed",
+                           lapse_verb_word(job->command->verb));
+}

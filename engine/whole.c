@@ -1,0 +1,123 @@
+/* The state as a whole: walk, digest, check and fork, all over the one walk. */
+#include "handle.h"
+
+struct digesting {
+    struct lapse_digest digest;
+    enum lapse_part part;
+};
+
+struct forking {
+    struct lapse_state *state;
+    struct lapse_error *err;
+};
+
+static enum lapse_status digest_row(void *ctx, const struct lapse_row *row);
+static void digest_record(struct lapse_digest *digest, const struct lapse_row *row);
+static void digest_end(struct lapse_digest *digest, struct lapse_end end);
+static enum lapse_status fork_row(void *ctx, const struct lapse_row *row);
+
+enum lapse_status lapse_walk(const struct lapse *store, lapse_row_visit visit, void *ctx,
+                             struct lapse_error *err) {
+    return lapse_state_walk(&store->state, visit, ctx, err);
+}
+
+enum lapse_status lapse_digest(const struct lapse *store, enum lapse_part part,
+                               uint64_t *ret_digest) {
+    struct digesting digesting = {.part = part};
+    lapse_digest_begin(&digesting.digest);
+    enum lapse_status status = lapse_state_walk(&store->state, digest_row, &digesting, NULL);
+    if (status == LAPSE_OK) {
+        *ret_digest = lapse_digest_value(&digesting.digest);
+    }
+    return status;
+}
+
+enum lapse_status lapse_check(const struct lapse *store, struct lapse_error *err) {
+    return lapse_state_check(&store->state, err);
+}
+
+enum lapse_status lapse_fork(const struct lapse *store, const lapse_alloc *alloc, lapse_clock clock,
+                             struct lapse **ret, struct lapse_error *err) {
+    if (clock.read == NULL) {
+        return lapse_error_set(err, LAPSE_INVALID,
+                               "the fork is given no clock; set clock.read to "
+                               "one that reads what the original's reads");
+    }
+    struct lapse *fork = lapse_handle_make(alloc == NULL ? store->state.alloc : alloc, clock,
+                                           store->state.watch_events_max);
+    if (fork == NULL) {
+        return lapse_error_set(err, LAPSE_NOMEM, "no memory for a fork");
+    }
+    struct forking forking = {&fork->state, err};
+    enum lapse_status status = lapse_state_walk(&store->state, fork_row, &forking, err);
+    if (status != LAPSE_OK) {
+        lapse_close(fork);
+        return status;
+    }
+    fork->durable_point = store->durable_point;
+    fork->unavailable = store->unavailable;
+    *ret = fork;
+    return LAPSE_OK;
+}
+
+/* Marks tell when, not what: they are left out, so that two stores with the same rows agree
+ * whenever they were asked last. */
+static enum lapse_status digest_row(void *ctx, const struct lapse_row *row) {
+    struct digesting *digesting = ctx;
+    struct lapse_digest *digest = &digesting->digest;
+    bool peak = row->kind == LAPSE_ROW_MARK && lapse_bytes_equal(row->key, lapse_bytes_of("peak"));
+    if (row->part != digesting->part || (row->kind == LAPSE_ROW_MARK && !peak)) {
+        return LAPSE_OK;
+    }
+    lapse_digest_u64(digest, (uint64_t)row->kind);
+    lapse_digest_bytes(digest, row->bucket);
+    lapse_digest_bytes(digest, row->key);
+    lapse_digest_i64(digest, row->revision);
+    switch (row->kind) {
+    case LAPSE_ROW_BUCKET:
+        lapse_digest_u64(digest, row->bucket_row.config.term.given);
+        lapse_digest_i64(digest, row->bucket_row.config.term.ttl.ns);
+        lapse_digest_i64(digest, row->bucket_row.config.term.idle.ns);
+        lapse_digest_i64(digest, row->bucket_row.config.markers.ns);
+        break;
+    case LAPSE_ROW_RECORD:
+        digest_record(digest, row);
+        break;
+    case LAPSE_ROW_LEASE:
+        lapse_digest_bytes(digest, row->lease.owner);
+        lapse_digest_i64(digest, row->lease.token);
+        digest_end(digest, row->lease.end);
+        lapse_digest_i64(digest, row->lease.span.ns);
+        lapse_digest_u64(digest, (uint64_t)row->lease.durability);
+        break;
+    case LAPSE_ROW_MARK:
+        lapse_digest_i64(digest, row->mark.reading.wall.ns);
+        break;
+    case LAPSE_ROW_SESSION:
+    case LAPSE_ROW_COUNTER:
+        break;
+    }
+    return LAPSE_OK;
+}
+
+static void digest_record(struct lapse_digest *digest, const struct lapse_row *row) {
+    lapse_digest_u64(digest, (uint64_t)row->record.kind);
+    lapse_digest_bytes(digest, row->record.value);
+    digest_end(digest, row->record.end);
+    lapse_digest_u64(digest, (uint64_t)row->record.source);
+    lapse_digest_i64(digest, row->record.span.ns);
+    lapse_digest_u64(digest, row->record.idle ? 1 : 0);
+    lapse_digest_i64(digest, row->record.last.ns);
+    lapse_digest_i64(digest, row->record.written_seq);
+    lapse_digest_i64(digest, row->mark.store.ns); /* a deferred renewal's; 0 for the others */
+}
+
+static void digest_end(struct lapse_digest *digest, struct lapse_end end) {
+    lapse_digest_u64(digest, (uint64_t)end.kind);
+    lapse_digest_i64(digest, end.ns);
+}
+
+static enum lapse_status fork_row(void *ctx, const struct lapse_row *row) {
+    struct forking *forking = ctx;
+    return lapse_state_load(forking->state, row, forking->err);
+}
