@@ -1,0 +1,192 @@
+/* The events of the stories that the rules' tests tell. */
+#include "history_builder_test.h"
+
+#include <criterion/criterion.h>
+
+static void append(struct builder *b, struct lapse_history_event *event);
+static struct lapse_history_event event_by(const struct builder *b, enum lapse_history_kind kind,
+                                           int32_t actor, int64_t call);
+
+#define TEXT(text) \
+    { (const unsigned char *)(text), sizeof(text) - 1 }
+
+static const struct lapse_setup_bucket buckets[] = {
+    {.name = TEXT("codes"), .config = {.term = {.given = LAPSE_TERM_TTL, .ttl = {15 * MINUTE}}}},
+    {.name = TEXT("plain")},
+    {.name = TEXT("idle"), .config = {.term = {.given = LAPSE_TERM_IDLE, .idle = {30 * MINUTE}}}},
+    {.name = TEXT("marked"),
+     .config = {.term = {.given = LAPSE_TERM_TTL, .ttl = {MINUTE}}, .markers = {60 * MINUTE}}},
+    {.name = TEXT("locks"),
+     .config = {.term = {.given = LAPSE_TERM_TTL, .ttl = {30 * SECOND}}},
+     .locks = true},
+};
+static const struct lapse_setup_actor actors[] = {
+    {.name = TEXT("w1")},
+    {.name = TEXT("w2")},
+    {.name = TEXT("c1"), .careful = true, .margin = {SECOND}},
+};
+static const struct lapse_setup_resource resources[] = {{.name = TEXT("report")}};
+static const struct lapse_setup_loop loops[] = {{.actor = C1, .step = 3, .period = {SECOND}}};
+static const struct lapse_bytes nodes[] = {TEXT("n1")};
+
+static const struct lapse_setup setup = {
+    .scenario = TEXT("a story"),
+    .epoch = {INT64_C(946684800) * SECOND},
+    .rate_ppb = 100000000, /* ten in a hundred, so that a forgotten rate shows */
+    .reap_bound = {SECOND},
+    .bucket_count = sizeof buckets / sizeof buckets[0],
+    .resource_count = 1,
+    .actor_count = sizeof actors / sizeof actors[0],
+    .loop_count = 1,
+    .node_count = 1,
+    .buckets = buckets,
+    .resources = resources,
+    .actors = actors,
+    .loops = loops,
+    .nodes = nodes,
+};
+
+const struct lapse_setup *builder_setup(void) {
+    return &setup;
+}
+
+void builder_open(struct builder *b) {
+    *b = (struct builder){.loop = NO_LOOP};
+    cr_assert_eq(lapse_history_open(lapse_alloc_libc(), 0, &b->history, NULL), LAPSE_OK);
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_BEGIN, -1, 0);
+    event.u.begin = &setup;
+    append(b, &event);
+}
+
+void builder_close(struct builder *b) {
+    lapse_history_close(b->history);
+}
+
+int64_t invoke(struct builder *b, int32_t actor, struct lapse_request request) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_INVOKE, actor, ++b->calls);
+    event.u.invoke.request = request;
+    event.u.invoke.loop = b->loop;
+    event.u.invoke.grant = b->grant;
+    event.u.invoke.looked = b->looked;
+    event.u.invoke.last_look.ns = b->last_look;
+    append(b, &event);
+    return b->calls;
+}
+
+void apply(struct builder *b, int64_t call, struct lapse_answer answer) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_APPLY, -1, call);
+    event.u.apply.answer = answer;
+    append(b, &event);
+}
+
+void emit(struct builder *b, int64_t call, struct lapse_event made) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_EMIT, -1, call);
+    event.u.emit.event = made;
+    append(b, &event);
+}
+
+void reply(struct builder *b, int32_t actor, int64_t call, int verb, struct lapse_answer answer) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_REPLY, actor, call);
+    event.u.reply.verb = verb;
+    event.u.reply.sent = answer.status != LAPSE_TOO_LATE;
+    event.u.reply.save_slot = -1;
+    event.u.reply.grant = b->grant;
+    event.u.reply.answer = answer;
+    append(b, &event);
+}
+
+void probe(struct builder *b, enum lapse_probe_kind kind, const char *bucket, const char *name,
+           int verb, struct lapse_answer answer) {
+    struct lapse_probe_answer answers = {.verb = verb, .answer = answer};
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_PROBE, -1, 0);
+    event.u.probe.kind = kind;
+    event.u.probe.bucket = lapse_bytes_of(bucket);
+    event.u.probe.name = lapse_bytes_of(name);
+    event.u.probe.answer_count = 1;
+    event.u.probe.answers = &answers;
+    append(b, &event);
+}
+
+void deliver(struct builder *b, bool first, struct lapse_event handed) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_DELIVER, W2, 0);
+    event.u.deliver.watcher = 1;
+    event.u.deliver.first = first;
+    event.u.deliver.event = handed;
+    append(b, &event);
+}
+
+void resource(struct builder *b, int32_t actor, int64_t call, enum lapse_status status,
+              int64_t token) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_RESOURCE, actor, call);
+    event.u.resource.resource = REPORT;
+    event.u.resource.verb = LAPSE_CALL_WRITE;
+    event.u.resource.status = status;
+    event.u.resource.has_token = true;
+    event.u.resource.token = token;
+    event.u.resource.value = lapse_bytes_of("v");
+    append(b, &event);
+}
+
+void plain_event(struct builder *b, enum lapse_history_kind kind, int32_t actor) {
+    struct lapse_history_event event = event_by(b, kind, actor, 0);
+    append(b, &event);
+}
+
+int64_t decide(struct builder *b, int32_t actor, struct lapse_request request,
+               struct lapse_answer answer) {
+    int64_t call = invoke(b, actor, request);
+    apply(b, call, answer);
+    return call;
+}
+
+int64_t accept(struct builder *b, int32_t actor, struct lapse_request request,
+               struct lapse_answer answer) {
+    enum lapse_event_kind kind = LAPSE_EVENT_PUT;
+    if (request.verb == LAPSE_VERB_DELETE)
+        kind = LAPSE_EVENT_DELETE;
+    else if (request.verb == LAPSE_VERB_PURGE)
+        kind = LAPSE_EVENT_PURGE;
+    int64_t call = decide(b, actor, request, answer);
+    emit(b, call, bucket_event(b, kind, &request.command, answer.revision));
+    return call;
+}
+
+int64_t converse(struct builder *b, int32_t actor, struct lapse_request request,
+                 struct lapse_answer answer) {
+    int64_t call = decide(b, actor, request, answer);
+    reply(b, actor, call, request.verb, answer);
+    return call;
+}
+
+void put(struct builder *b, int32_t actor, const char *bucket, const char *key, const char *value,
+         int64_t revision, int64_t end_ns) {
+    accept(b, actor, put_call(LAPSE_VERB_SET, bucket, key, value), wrote(b, revision, end_ns));
+}
+
+void grant(struct builder *b, int32_t actor, const char *name, const char *owner, int64_t span_ns,
+           int64_t token) {
+    converse(b, actor, lease_call(LAPSE_VERB_ACQUIRE, name, owner, span_ns),
+             holds_lease(b, owner, token, b->at + span_ns));
+}
+
+void list(struct builder *b, const char *bucket, size_t count, const struct lapse_item *items) {
+    struct lapse_answer answer = answered(b, LAPSE_OK);
+    answer.item_count = count;
+    answer.items = items;
+    decide(b, W1, key_call(LAPSE_VERB_ALL, bucket, ""), answer);
+}
+
+static void append(struct builder *b, struct lapse_history_event *event) {
+    cr_assert_not_null(lapse_history_append(b->history, event));
+}
+
+static struct lapse_history_event event_by(const struct builder *b, enum lapse_history_kind kind,
+                                           int32_t actor, int64_t call) {
+    return (struct lapse_history_event){.kind = kind,
+                                        .at = {b->at},
+                                        .actor = actor,
+                                        .incarnation = actor >= 0 ? 1 : 0,
+                                        .actor_steady = {actor >= 0 ? b->at : 0},
+                                        .call = call,
+                                        .step = -1};
+}

@@ -1,0 +1,280 @@
+/* The history: an append-only list of everything that happened in one run. The second waist.
+ *
+ * The world appends, rules and reports read. Each event carries true time, its actor and that
+ * actor's clocks, the call it belongs to and the plan step that caused it. The first event, BEGIN,
+ * carries all that a rule may need of the plan. The history copies every byte it is given; pointers
+ * handed out stay valid until it is cut below them or freed. A running digest covers every field.
+ *
+ * Bounded: past events_max one TRUNCATED event is appended and nothing more. */
+#ifndef CONTRACTS_HISTORY_H
+#define CONTRACTS_HISTORY_H
+
+#include "lapse/clock.h"
+#include "lapse/command.h"
+
+/* What a call is: a verb of the store, or one of these. One number space with enum lapse_verb. */
+enum lapse_call_verb {
+    LAPSE_CALL_WRITE = 64, /* to a guarded resource */
+    LAPSE_CALL_READ = 65,
+    LAPSE_CALL_WORK = 66 /* no call: running time spent; INVOKE and REPLY frame it */
+};
+
+/* The word of any call verb. */
+const char *lapse_call_word(int verb);
+
+/* ---- What rules may know of the plan: carried by BEGIN, borrowed from the plan. */
+struct lapse_setup_bucket {
+    struct lapse_bytes name;
+    struct lapse_bucket_config config;
+    bool locks; /* keys are locks: LANGUAGE "locks made of keys" */
+};
+struct lapse_setup_resource {
+    struct lapse_bytes name;
+    bool fenced;
+};
+struct lapse_setup_actor {
+    struct lapse_bytes name;
+    struct lapse_bytes owner; /* fixed owner text; empty: name and incarnation */
+    bool careful;
+    struct lapse_span margin;
+};
+struct lapse_setup_loop {
+    int32_t actor;
+    int32_t step; /* plan step of the loop itself */
+    bool gap;     /* gap: D after the body; else a fixed grid */
+    struct lapse_span period;
+};
+struct lapse_setup {
+    struct lapse_bytes scenario;
+    struct lapse_wall epoch;      /* wall clock at true time 0 */
+    int64_t rate_ppb;             /* rho: raw clocks keep within 1 +- rate_ppb / 1e9 */
+    struct lapse_span wall_bound; /* epsilon */
+    struct lapse_span reap_bound; /* a due marker or row is handled within this */
+    size_t bucket_count, resource_count, actor_count, loop_count, node_count;
+    const struct lapse_setup_bucket *buckets;
+    const struct lapse_setup_resource *resources;
+    const struct lapse_setup_actor *actors;
+    const struct lapse_setup_loop *loops;
+    const struct lapse_bytes *nodes;
+};
+
+/* ---- A grant: of a lease, or of a key in a bucket with locks. */
+struct lapse_grant_ref {
+    bool given;    /* false: under no grant */
+    bool key_lock; /* name is "bucket/key", token the newest revision it was told */
+    struct lapse_bytes name;
+    int64_t token;
+};
+
+/* ---- A request as sent. `command` is filled for store verbs. */
+struct lapse_request {
+    int verb; /* enum lapse_verb or enum lapse_call_verb */
+    struct lapse_command command;
+    int32_t resource;         /* WRITE READ */
+    struct lapse_bytes value; /* WRITE */
+    bool has_token;           /* WRITE */
+    int64_t token;
+    struct lapse_span work; /* WORK: running time asked for */
+};
+
+/* ---- An answer, at the decision (APPLY) or at the client (REPLY). Fields as lapse_result. */
+struct lapse_answer {
+    enum lapse_status status;
+    struct lapse_steady at; /* store time of the decision */
+    struct lapse_wall wall;
+    int64_t revision;
+    struct lapse_end end;
+    struct lapse_span left;
+    bool renewed;
+    bool has_token;
+    int64_t token;
+    int64_t watcher;
+    struct lapse_bytes value, owner;
+    size_t item_count; /* LIST ALL COUNT */
+    const struct lapse_item *items;
+    struct lapse_span took; /* REPLY: from send to reply, true time */
+};
+
+/* ---- Probes: what an observer saw (on a fork; nothing was disturbed). */
+enum lapse_probe_kind {
+    LAPSE_PROBE_GONE = 1,
+    LAPSE_PROBE_PRESENT,
+    LAPSE_PROBE_LEFT,
+    LAPSE_PROBE_HOLDER,
+    LAPSE_PROBE_BELIEVES, /* who */
+    LAPSE_PROBE_MAY,      /* who */
+    LAPSE_PROBE_STOPPED,  /* flag */
+    LAPSE_PROBE_EVENTS,   /* events of one watch since the last look */
+    LAPSE_PROBE_READ,     /* a read verb of top-level expect: `verb` and answers[0] */
+    LAPSE_PROBE_COUNT,    /* a count of a pattern: the judge knows the number */
+    LAPSE_PROBE_MEASURED  /* a measure: the judge knows the value */
+};
+struct lapse_probe_answer {
+    int verb;
+    struct lapse_answer answer;
+};
+struct lapse_probe {
+    enum lapse_probe_kind kind;
+    bool key_lock;             /* HOLDER LEFT BELIEVES MAY: name is a key of a locks bucket;
+                                  LEFT: also any key */
+    struct lapse_bytes bucket; /* keys */
+    struct lapse_bytes name;   /* the key, lease name, actor or watch */
+    size_t answer_count;       /* GONE PRESENT: one a verb tried; LEFT HOLDER READ: one */
+    const struct lapse_probe_answer *answers;
+    size_t who_count; /* BELIEVES MAY: actor numbers, rising */
+    const int32_t *who;
+    bool flag;          /* STOPPED */
+    size_t event_count; /* EVENTS */
+    const struct lapse_event *events;
+};
+
+/* ---- Events. */
+enum lapse_history_kind {
+    LAPSE_HISTORY_BEGIN = 0,
+    LAPSE_HISTORY_INVOKE, /* a client sends a call (or begins work) */
+    LAPSE_HISTORY_APPLY,  /* a node decides it */
+    LAPSE_HISTORY_EMIT,   /* a node wrote a bucket event: caused by a call, or by the reaper */
+    LAPSE_HISTORY_REPLY,  /* the client has its answer; also TOO_LATE, with no INVOKE */
+    LAPSE_HISTORY_FAULT_BEGIN,
+    LAPSE_HISTORY_FAULT_END,
+    LAPSE_HISTORY_BELIEF_BEGIN,
+    LAPSE_HISTORY_BELIEF_END,
+    LAPSE_HISTORY_RESOURCE, /* a guarded resource decided a write or a read */
+    LAPSE_HISTORY_DELIVER,  /* a watcher was handed one event */
+    LAPSE_HISTORY_STOPPED,  /* none of the actor's tasks runs any more, and one was stopped */
+    LAPSE_HISTORY_PROBE,    /* an observer looked */
+    LAPSE_HISTORY_UNBOUND,  /* a step was not sent: a name it uses was not bound */
+    LAPSE_HISTORY_NOT_RUN,  /* at the end: a line of `steps` or `expect` never ran */
+    LAPSE_HISTORY_WAITING,  /* at the end: a call still waits for its reply */
+    LAPSE_HISTORY_NOTE,
+    LAPSE_HISTORY_TRUNCATED,
+    LAPSE_HISTORY_END, /* the run is over */
+    LAPSE_HISTORY_KINDS
+};
+
+enum lapse_fault_kind { LAPSE_FAULT_PAUSE = 1, LAPSE_FAULT_CRASH = 2, LAPSE_FAULT_RESTART = 3 };
+
+/* Why a belief ended. */
+enum lapse_belief_why {
+    LAPSE_BELIEF_GRANTED = 0, /* BELIEF_BEGIN */
+    LAPSE_BELIEF_DENIED,
+    LAPSE_BELIEF_RELEASED,
+    LAPSE_BELIEF_STOPPED,
+    LAPSE_BELIEF_CRASHED,
+    LAPSE_BELIEF_DEADLINE
+};
+
+struct lapse_history_event {
+    enum lapse_history_kind kind;
+    int64_t seq; /* index in the history; set by append */
+    struct lapse_true_time at;
+    int32_t actor;                /* index in setup; -1: none (world, node, observer) */
+    int32_t incarnation;          /* of the actor: 1, after a restart 2, ... ; 0: no actor */
+    struct lapse_wall actor_wall; /* the actor's clocks; 0 without actor */
+    struct lapse_steady actor_steady;
+    int64_t call; /* id > 0 shared by INVOKE APPLY EMIT REPLY; 0: none */
+    int32_t step; /* plan step that caused it; -1: none */
+    int32_t n;    /* which of `times: N`, or firing of a loop, from 1; 0: none */
+    union {
+        const struct lapse_setup *begin;
+        struct {
+            struct lapse_request request;
+            struct lapse_grant_ref grant; /* the grant it is under */
+            int32_t loop;                 /* index in setup.loops; -1: none */
+            struct lapse_true_time due;   /* when the step was due; later than `at` iff late */
+            bool looked;                  /* a careful actor's last look at its clock */
+            struct lapse_steady last_look;
+        } invoke;
+        struct {
+            int32_t node;
+            struct lapse_reading reading; /* the node's clocks at the decision */
+            int64_t durable_point;
+            struct lapse_answer answer;
+        } apply;
+        struct {
+            int32_t node;
+            struct lapse_event event;
+        } emit;
+        struct {
+            int verb;
+            bool sent;         /* false: TOO_LATE, the call was never sent */
+            int32_t save_slot; /* -1: not saved */
+            struct lapse_grant_ref grant;
+            struct lapse_answer answer;
+        } reply;
+        struct {
+            enum lapse_fault_kind kind;
+            int32_t node;   /* >= 0: of a node; else of event.actor */
+            bool has_until; /* FAULT_BEGIN with `for:` */
+            struct lapse_true_time until;
+        } fault;
+        struct {
+            struct lapse_grant_ref grant;
+            enum lapse_belief_why why;
+            bool has_deadline; /* careful actors */
+            struct lapse_steady deadline;
+        } belief;
+        struct {
+            int32_t resource;
+            int verb;                 /* WRITE or READ */
+            enum lapse_status status; /* OK or FENCED */
+            bool has_token;
+            int64_t token;
+            struct lapse_bytes value;
+            bool has_highest; /* the highest token after the decision */
+            int64_t highest;
+        } resource;
+        struct {
+            int32_t watch;            /* index of the plan's watch name; -1 unnamed */
+            int64_t watcher;          /* the store's id */
+            bool first;               /* one of the first keys of a watch from live */
+            struct lapse_event event; /* GAP included */
+        } deliver;
+        struct lapse_probe probe;
+        struct {
+            int32_t slot; /* the name that was not bound */
+        } unbound;
+        struct {
+            struct lapse_bytes text;
+        } note;
+        struct {
+            uint64_t state_digest; /* the stores' durable state */
+            bool cut;              /* stopped early by the judge or a bound */
+        } end;
+    } u;
+};
+
+/* The words of kinds: "invoke", "pause". */
+const char *lapse_history_kind_word(enum lapse_history_kind kind);
+const char *lapse_fault_word(enum lapse_fault_kind kind);
+
+struct lapse_history;
+
+/* A place to cut back to. */
+struct lapse_history_mark {
+    size_t count;
+    size_t chunk, chunk_used; /* private */
+    struct lapse_digest digest;
+    bool truncated;
+};
+
+/* Opens an empty history. alloc is borrowed. events_max >= 2 (0: 1,000,000).
+ * Returns OK or NOMEM. */
+enum lapse_status lapse_history_open(const lapse_alloc *alloc, size_t events_max,
+                                     struct lapse_history **ret, struct lapse_error *err);
+void lapse_history_close(struct lapse_history *history);
+/* Appends a deep copy of *event with seq set (u.begin is kept as a pointer). Returns the stored
+ * event, or NULL when memory ran out. Past the bound it stores one TRUNCATED event and then
+ * returns that one. */
+const struct lapse_history_event *lapse_history_append(struct lapse_history *history,
+                                                       const struct lapse_history_event *event);
+size_t lapse_history_count(const struct lapse_history *history);
+/* Event `index` < count. Events before a cut keep their addresses. */
+const struct lapse_history_event *lapse_history_at(const struct lapse_history *history,
+                                                   size_t index);
+/* The digest over events [0, count). */
+uint64_t lapse_history_digest(const struct lapse_history *history);
+struct lapse_history_mark lapse_history_mark(const struct lapse_history *history);
+void lapse_history_cut(struct lapse_history *history, const struct lapse_history_mark *mark);
+
+#endif

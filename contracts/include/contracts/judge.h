@@ -1,0 +1,67 @@
+/* The judge: reads a history event by event and says whether it kept its promises and met what the
+ * scenario expects. It works live (the world hands it each event and stops when told) and on a
+ * stored history alike. It never looks at the world. */
+#ifndef CONTRACTS_JUDGE_H
+#define CONTRACTS_JUDGE_H
+
+#include "contracts/expect.h"
+#include "contracts/rule.h"
+
+/* What one scenario wants judged; borrowed from the plan. */
+struct lapse_case {
+    const struct lapse_setup *setup;
+    size_t check_count;
+    const struct lapse_step_check *checks; /* by step number */
+    size_t slot_count;
+    const char *const *slot_names;         /* for messages; "t1" */
+    const struct lapse_place *slot_places; /* where each is saved */
+    size_t violates_count;
+    const char *const *violates; /* contract ids that must break */
+    const struct lapse_place *violates_places;
+    size_t sometimes_count;
+    const struct lapse_pattern *sometimes;
+    size_t measure_count;
+    const struct lapse_measure *measures;
+    struct lapse_place place; /* the scenario's name */
+};
+
+enum lapse_outcome {
+    LAPSE_OUTCOME_PASSED = 0,
+    LAPSE_OUTCOME_VIOLATED = 1,    /* a promise broke, or an expectation was not met */
+    LAPSE_OUTCOME_INCONCLUSIVE = 2 /* history truncated; unmet `sometimes` is the runner's to say */
+};
+
+/* A measure's value in this run. */
+struct lapse_measured {
+    bool known;   /* false: the pattern never came true */
+    bool is_span; /* else a plain number */
+    int64_t number;
+};
+
+struct lapse_verdict {
+    enum lapse_outcome outcome;
+    struct lapse_diag_list diags; /* the error; more than one only for several "did not violate" */
+    int64_t event;                /* the event that failed the run; -1 */
+    const char *id;               /* the contract charged; NULL: passed */
+    size_t rule_count;
+    const int64_t *premises;   /* by rule: how often its premise was true */
+    uint32_t uses;             /* of enum lapse_use */
+    const int64_t *violations; /* by rule: listed violations that came */
+    const bool *sometimes;     /* by case->sometimes: came true */
+    const struct lapse_measured *measured;
+    const struct lapse_trackers *trackers;
+};
+
+struct lapse_judge;
+
+enum lapse_status lapse_judge_open(const lapse_alloc *alloc, const struct lapse_case *the_case,
+                                   struct lapse_judge **ret, struct lapse_error *err);
+void lapse_judge_close(struct lapse_judge *judge);
+/* Takes the next event. *ret_stop is set when the run has failed and need not go on (the END event
+ * must still be appended and handed in). Returns OK or NOMEM. */
+enum lapse_status lapse_judge_event(struct lapse_judge *judge,
+                                    const struct lapse_history_event *event, bool *ret_stop);
+/* The verdict so far; final after END. Valid until close. */
+const struct lapse_verdict *lapse_judge_verdict(const struct lapse_judge *judge);
+
+#endif

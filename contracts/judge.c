@@ -1,0 +1,257 @@
+/* The judge: for each event first the rules, then the expectation of its step, then what remembers
+ * it. One error ends a run; what is listed as bound to break is counted and the run goes on. */
+#include "judge_parts.h"
+
+#include <string.h>
+
+static bool make_arrays(struct lapse_judge *judge);
+static void start_runs(struct lapse_judge *judge);
+static bool remember(struct lapse_judge *judge, const struct lapse_history_event *event);
+static bool run_rules(struct lapse_judge *judge, const struct lapse_history_event *event,
+                      struct lapse_violation *ret);
+static bool is_listed(const struct lapse_case *the_case, const char *id);
+static enum lapse_status follow(struct lapse_judge *judge, const struct lapse_history_event *event);
+static void finish(struct lapse_judge *judge, const struct lapse_history_event *event);
+static bool came(const struct lapse_judge *judge, const char *id);
+
+enum lapse_status lapse_judge_open(const lapse_alloc *alloc, const struct lapse_case *the_case,
+                                   struct lapse_judge **ret, struct lapse_error *err) {
+    struct lapse_judge *judge = lapse_alloc_zero(alloc, sizeof(*judge));
+    if (judge == NULL) {
+        return lapse_error_set(err, LAPSE_NOMEM, "no memory for the judge");
+    }
+    judge->alloc = alloc;
+    judge->the_case = the_case;
+    judge->rules = lapse_rule_table(&judge->rule_count);
+    lapse_scene_init(&judge->scene, alloc);
+    lapse_diag_list_init(&judge->verdict.diags, alloc);
+    if (!make_arrays(judge) ||
+        lapse_slots_init(&judge->slots, alloc, the_case->slot_count) != LAPSE_OK ||
+        lapse_trackers_open(alloc, &judge->trackers, err) != LAPSE_OK) {
+        lapse_judge_close(judge);
+        return lapse_error_set(err, LAPSE_NOMEM, "no memory for the judge");
+    }
+    start_runs(judge);
+    judge->verdict.event = -1;
+    judge->verdict.rule_count = judge->rule_count;
+    judge->verdict.premises = judge->premises;
+    judge->verdict.violations = judge->violations;
+    judge->verdict.sometimes = judge->sometimes;
+    judge->verdict.measured = judge->measured;
+    judge->verdict.trackers = judge->trackers;
+    *ret = judge;
+    return LAPSE_OK;
+}
+
+void lapse_judge_close(struct lapse_judge *judge) {
+    if (judge == NULL) {
+        return;
+    }
+    const lapse_alloc *alloc = judge->alloc;
+    const struct lapse_case *the_case = judge->the_case;
+    size_t rules = judge->rule_count + 1;
+    size_t wishes = the_case->sometimes_count + 1;
+    size_t measures = the_case->measure_count + 1;
+    lapse_trackers_close(judge->trackers);
+    lapse_scene_free(&judge->scene);
+    lapse_slots_free(&judge->slots);
+    lapse_diag_list_free(&judge->verdict.diags);
+    lapse_alloc_free(alloc, judge->events, judge->events_cap * sizeof(*judge->events));
+    lapse_alloc_free(alloc, judge->premises, rules * sizeof(*judge->premises));
+    lapse_alloc_free(alloc, judge->violations, rules * sizeof(*judge->violations));
+    lapse_alloc_free(alloc, judge->sometimes, wishes * sizeof(*judge->sometimes));
+    lapse_alloc_free(alloc, judge->sometimes_runs, wishes * sizeof(*judge->sometimes_runs));
+    lapse_alloc_free(alloc, judge->measured, measures * sizeof(*judge->measured));
+    lapse_alloc_free(alloc, judge->measure_runs, measures * sizeof(*judge->measure_runs));
+    lapse_alloc_free(alloc, judge->counts, (judge->count_count + 1) * sizeof(*judge->counts));
+    lapse_alloc_free(alloc, judge, sizeof(*judge));
+}
+
+enum lapse_status lapse_judge_event(struct lapse_judge *judge,
+                                    const struct lapse_history_event *event, bool *ret_stop) {
+    *ret_stop = judge->failed || judge->over;
+    if (judge->over) {
+        return LAPSE_OK;
+    }
+    if (!remember(judge, event)) {
+        return LAPSE_NOMEM;
+    }
+    struct lapse_violation violation = {0};
+    bool broken = !judge->failed && run_rules(judge, event, &violation);
+    enum lapse_status status = follow(judge, event);
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    struct lapse_finding finding = {0};
+    if (!judge->failed) {
+        lapse_judge_check(judge, event, &finding);
+    }
+    if (broken) {
+        lapse_judge_say_violation(judge, event, &violation, &finding);
+    } else if (finding.unmet) {
+        lapse_judge_say_unmet(judge, event, &finding);
+    }
+    status = lapse_trackers_absorb(judge->trackers, event);
+    bool saves = event->kind == LAPSE_HISTORY_REPLY && event->u.reply.save_slot >= 0;
+    if (status == LAPSE_OK && saves) {
+        status = lapse_slots_bind(&judge->slots, event->u.reply.save_slot, event->u.reply.verb,
+                                  &event->u.reply.answer);
+    }
+    finish(judge, event);
+    *ret_stop = judge->failed || judge->over;
+    return judge->verdict.diags.failed ? LAPSE_NOMEM : status;
+}
+
+const struct lapse_verdict *lapse_judge_verdict(const struct lapse_judge *judge) {
+    return &judge->verdict;
+}
+
+const struct lapse_step_check *lapse_judge_step(const struct lapse_judge *judge, int32_t step) {
+    bool known = step >= 0 && (size_t)step < judge->the_case->check_count;
+    return known ? &judge->the_case->checks[step] : NULL;
+}
+
+static bool make_arrays(struct lapse_judge *judge) {
+    const lapse_alloc *alloc = judge->alloc;
+    const struct lapse_case *the_case = judge->the_case;
+    size_t rules = judge->rule_count + 1;
+    size_t wishes = the_case->sometimes_count + 1;
+    size_t measures = the_case->measure_count + 1;
+    for (size_t i = 0; i < the_case->check_count; i++) {
+        judge->count_count += the_case->checks[i].count != NULL ? 1 : 0;
+    }
+    judge->premises = lapse_alloc_zero(alloc, rules * sizeof(*judge->premises));
+    judge->violations = lapse_alloc_zero(alloc, rules * sizeof(*judge->violations));
+    judge->sometimes = lapse_alloc_zero(alloc, wishes * sizeof(*judge->sometimes));
+    judge->sometimes_runs = lapse_alloc_zero(alloc, wishes * sizeof(*judge->sometimes_runs));
+    judge->measured = lapse_alloc_zero(alloc, measures * sizeof(*judge->measured));
+    judge->measure_runs = lapse_alloc_zero(alloc, measures * sizeof(*judge->measure_runs));
+    judge->counts = lapse_alloc_zero(alloc, (judge->count_count + 1) * sizeof(*judge->counts));
+    return judge->premises != NULL && judge->violations != NULL && judge->sometimes != NULL &&
+           judge->sometimes_runs != NULL && judge->measured != NULL &&
+           judge->measure_runs != NULL && judge->counts != NULL;
+}
+
+static void start_runs(struct lapse_judge *judge) {
+    const struct lapse_case *the_case = judge->the_case;
+    size_t made = 0;
+    for (size_t i = 0; i < the_case->check_count; i++) {
+        if (the_case->checks[i].count != NULL) {
+            judge->counts[made].step = (int32_t)i;
+            lapse_pattern_start(&judge->counts[made].run, the_case->checks[i].count);
+            made++;
+        }
+    }
+    for (size_t i = 0; i < the_case->sometimes_count; i++) {
+        lapse_pattern_start(&judge->sometimes_runs[i], &the_case->sometimes[i]);
+    }
+    for (size_t i = 0; i < the_case->measure_count; i++) {
+        lapse_measure_start(&judge->measure_runs[i], &the_case->measures[i]);
+    }
+}
+
+/* Events come in the order of their numbers, from 0. */
+static bool remember(struct lapse_judge *judge, const struct lapse_history_event *event) {
+    LAPSE_ASSERT(event->seq == (int64_t)judge->event_count);
+    if (!lapse_alloc_grow(judge->alloc, (void **)&judge->events, &judge->events_cap,
+                          judge->event_count + 1, sizeof(*judge->events))) {
+        return false;
+    }
+    judge->events[judge->event_count++] = event;
+    return true;
+}
+
+/* Every rule sees the event, so that premises are counted in full; the first of the table that does
+ * not hold is charged. True: it is not one that the scenario lists. */
+static bool run_rules(struct lapse_judge *judge, const struct lapse_history_event *event,
+                      struct lapse_violation *ret) {
+    bool charged = false;
+    bool broken = false;
+    for (size_t i = 0; i < judge->rule_count; i++) {
+        const struct lapse_rule *rule = &judge->rules[i];
+        if ((rule->kinds & LAPSE_RULE_KIND(event->kind)) == 0 ||
+            !rule->premise(judge->trackers, event)) {
+            continue;
+        }
+        judge->premises[i]++;
+        struct lapse_violation violation = {0};
+        if (rule->holds(judge->trackers, event, &violation) || charged) {
+            continue;
+        }
+        charged = true;
+        if (is_listed(judge->the_case, rule->id)) {
+            judge->violations[i]++;
+        } else {
+            broken = true;
+            *ret = violation;
+            ret->id = rule->id;
+        }
+    }
+    return broken;
+}
+
+static bool is_listed(const struct lapse_case *the_case, const char *id) {
+    for (size_t i = 0; i < the_case->violates_count; i++) {
+        if (strcmp(the_case->violates[i], id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Lets patterns and measures see the event. */
+static enum lapse_status follow(struct lapse_judge *judge,
+                                const struct lapse_history_event *event) {
+    struct lapse_fact fact;
+    enum lapse_status status = lapse_scene_absorb(&judge->scene, event, &fact);
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    const struct lapse_case *the_case = judge->the_case;
+    for (size_t i = 0; i < judge->count_count; i++) {
+        (void)lapse_pattern_feed(&judge->counts[i].run, &judge->scene, &fact, event);
+    }
+    for (size_t i = 0; i < the_case->sometimes_count; i++) {
+        (void)lapse_pattern_feed(&judge->sometimes_runs[i], &judge->scene, &fact, event);
+        judge->sometimes[i] = judge->sometimes_runs[i].count > 0;
+    }
+    for (size_t i = 0; i < the_case->measure_count; i++) {
+        lapse_measure_feed(&judge->measure_runs[i], &judge->scene, &fact, event);
+    }
+    judge->verdict.uses |= lapse_judge_uses(&judge->scene, event);
+    return LAPSE_OK;
+}
+
+/* A listed violation can be missed only by a run that was seen whole. */
+static void finish(struct lapse_judge *judge, const struct lapse_history_event *event) {
+    bool truncated = event->kind == LAPSE_HISTORY_TRUNCATED;
+    if (event->kind != LAPSE_HISTORY_END && !truncated) {
+        return;
+    }
+    const struct lapse_case *the_case = judge->the_case;
+    judge->over = true;
+    for (size_t i = 0; i < the_case->measure_count; i++) {
+        judge->measured[i] = lapse_measure_value(&judge->measure_runs[i], event->at);
+    }
+    if (judge->failed) {
+        return;
+    }
+    if (truncated || event->u.end.cut) {
+        judge->verdict.outcome = LAPSE_OUTCOME_INCONCLUSIVE;
+        return;
+    }
+    for (size_t i = 0; i < the_case->violates_count; i++) {
+        if (!came(judge, the_case->violates[i])) {
+            lapse_judge_say_missing(judge, i);
+        }
+    }
+}
+
+static bool came(const struct lapse_judge *judge, const char *id) {
+    for (size_t i = 0; i < judge->rule_count; i++) {
+        if (judge->violations[i] > 0 && strcmp(judge->rules[i].id, id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,62 @@
+/* The judge's own state, shared by the files that make its verdict and its messages. Private. */
+#ifndef CONTRACTS_JUDGE_PARTS_H
+#define CONTRACTS_JUDGE_PARTS_H
+
+#include "contracts/judge.h"
+#include "pattern.h"
+#include "scene.h"
+
+/* A `{count: ..}` line of `expect`, followed from the start. */
+struct lapse_judge_count {
+    int32_t step;
+    struct lapse_pattern_run run;
+};
+
+struct lapse_judge {
+    const lapse_alloc *alloc;
+    const struct lapse_case *the_case;
+    const struct lapse_rule *rules;
+    size_t rule_count;
+    struct lapse_trackers *trackers;
+    struct lapse_scene scene;
+    struct lapse_slots slots;
+    const struct lapse_history_event **events; /* by seq, for labels */
+    size_t event_count, events_cap;
+    int64_t *premises, *violations; /* by rule */
+    bool *sometimes;
+    struct lapse_measured *measured;
+    struct lapse_pattern_run *sometimes_runs;
+    struct lapse_measure_run *measure_runs;
+    struct lapse_judge_count *counts;
+    size_t count_count;
+    bool failed, over;
+    struct lapse_verdict verdict;
+};
+
+/* An expectation that an event does not meet. */
+struct lapse_finding {
+    bool unmet;
+    const struct lapse_step_check *check;
+    struct lapse_place place; /* the narrowest one that asks for it */
+    char expected[LAPSE_EXPECT_TEXT_MAX], got[LAPSE_EXPECT_TEXT_MAX];
+};
+
+/* Whether the event's step got what it expects. Fills *ret. */
+void lapse_judge_check(const struct lapse_judge *judge, const struct lapse_history_event *event,
+                       struct lapse_finding *ret);
+/* The step of an event as the judge sees it, or NULL. */
+const struct lapse_step_check *lapse_judge_step(const struct lapse_judge *judge, int32_t step);
+
+/* Make the run's error out of a broken rule (with an unmet expectation, if any, as a label), out of
+ * an unmet expectation, or out of a listed violation that never came. */
+void lapse_judge_say_violation(struct lapse_judge *judge, const struct lapse_history_event *event,
+                               const struct lapse_violation *violation,
+                               const struct lapse_finding *finding);
+void lapse_judge_say_unmet(struct lapse_judge *judge, const struct lapse_history_event *event,
+                           const struct lapse_finding *finding);
+void lapse_judge_say_missing(struct lapse_judge *judge, size_t listed);
+
+/* The bits of enum lapse_use that an event stands for. */
+uint32_t lapse_judge_uses(const struct lapse_scene *scene, const struct lapse_history_event *event);
+
+#endif

@@ -1,0 +1,414 @@
+/* The judge: which runs pass, what ends one, and what its one error says. */
+#include "contracts/judge.h"
+#include "sketch.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define S LAPSE_NS_PER_S
+#define M (60 * S)
+#define NAME(text) \
+    { (const unsigned char *)(text), sizeof(text) - 1 }
+
+static const struct lapse_setup_actor actors[] = {{.name = NAME("w1")}, {.name = NAME("w2")}};
+static const struct lapse_setup_bucket buckets[] = {
+    {.name = NAME("codes"), .config = {.term = {.given = LAPSE_TERM_TTL, .ttl = {15 * M}}}}};
+static const struct lapse_setup_resource resources[] = {{.name = NAME("report")}};
+static const struct lapse_bytes nodes[] = {NAME("n1")};
+static const struct lapse_setup setup = {.bucket_count = 1,
+                                         .buckets = buckets,
+                                         .resource_count = 1,
+                                         .resources = resources,
+                                         .actor_count = 2,
+                                         .actors = actors,
+                                         .node_count = 1,
+                                         .nodes = nodes,
+                                         .reap_bound = {S}};
+static const struct lapse_expect first = {.kind = LAPSE_EXPECT_FIRST};
+
+/* A case of four steps, on lines 1 to 4 of a file. */
+struct bench {
+    struct lapse_step_check checks[4];
+    struct lapse_case the_case;
+    struct lapse_judge *judge;
+    bool stopped;
+};
+
+static void bench_init(struct bench *bench) {
+    memset(bench, 0, sizeof(*bench));
+    for (int i = 0; i < 4; i++) {
+        bench->checks[i] = (struct lapse_step_check){.place = {"s.yaml", i + 1, 9, 3},
+                                                     .contract = "KV-01",
+                                                     .verb = "get",
+                                                     .object = "codes/c1",
+                                                     .expect = &first,
+                                                     .must_run = true,
+                                                     .measure = -1};
+    }
+    bench->the_case = (struct lapse_case){
+        .setup = &setup, .check_count = 4, .checks = bench->checks, .place = {"s.yaml", 1, 1, 1}};
+}
+
+static const struct lapse_verdict *bench_run(struct bench *bench, const struct sketch *sketch) {
+    cr_assert_eq(lapse_judge_open(lapse_alloc_libc(), &bench->the_case, &bench->judge, NULL),
+                 LAPSE_OK);
+    for (size_t i = 0; i < lapse_history_count(sketch->history); i++) {
+        bool stop = false;
+        const struct lapse_history_event *event = lapse_history_at(sketch->history, i);
+        cr_assert_eq(lapse_judge_event(bench->judge, event, &stop), LAPSE_OK);
+        bench->stopped = stop;
+    }
+    return lapse_judge_verdict(bench->judge);
+}
+
+static void finish(struct bench *bench, struct sketch *sketch) {
+    lapse_judge_close(bench->judge);
+    lapse_history_close(sketch->history);
+}
+
+/* set codes/c1 at 0 (step 0), get it at `at` (step 1). */
+static void sketch_code(struct sketch *sketch, int64_t at, enum lapse_status got) {
+    sketch_open(sketch, &setup);
+    struct lapse_request set = sketch_key(LAPSE_VERB_SET, "codes", "c1", "user-42");
+    struct lapse_request get = sketch_key(LAPSE_VERB_GET, "codes", "c1", "");
+    struct lapse_answer written = sketch_answer(LAPSE_OK, 15 * M, 15 * M);
+    written.revision = 1;
+    struct lapse_answer read = sketch_answer(got, 0, 0);
+    if (got == LAPSE_OK) {
+        read = sketch_answer(LAPSE_OK, 15 * M, 15 * M - at);
+        read.revision = 1;
+        read.value = lapse_bytes_of("user-42");
+    }
+    struct lapse_history_event emit = sketch_event(LAPSE_HISTORY_EMIT, 0, -1, 0);
+    emit.u.emit.event = (struct lapse_event){.kind = LAPSE_EVENT_PUT,
+                                             .bucket = set.command.bucket,
+                                             .key = set.command.key,
+                                             .value = set.command.u.write.value,
+                                             .revision = 1};
+    sketch_invoke(sketch, 0, 0, 0, &set, 0);
+    emit.call = sketch->calls;
+    sketch_apply(sketch, 0, 0, 0, &written);
+    sketch_add(sketch, &emit);
+    sketch_reply(sketch, 0, 0, 0, LAPSE_VERB_SET, &written);
+    sketch_call(sketch, at, 0, 1, &get, &read);
+}
+
+static const char *label(const struct lapse_verdict *verdict, size_t index) {
+    cr_assert_eq(verdict->diags.count, 1);
+    cr_assert_lt(index, verdict->diags.items[0]->label_count);
+    return verdict->diags.items[0]->labels[index].text;
+}
+
+static bool has_note(const struct lapse_verdict *verdict, const char *head, const char *part) {
+    const struct lapse_diag *diag = verdict->diags.items[0];
+    for (size_t i = 0; i < diag->note_count; i++) {
+        if (strcmp(diag->notes[i].head, head) == 0 && strstr(diag->notes[i].text, part) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+Test(judge, a_run_that_keeps_its_promises_passes) {
+    struct bench bench;
+    struct sketch sketch;
+    bench_init(&bench);
+    sketch_code(&sketch, 15 * M - 1, LAPSE_OK);
+    sketch_bare(&sketch, LAPSE_HISTORY_END, 15 * M, -1, -1);
+    const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+    cr_assert_eq(verdict->outcome, LAPSE_OUTCOME_PASSED);
+    cr_assert_eq(verdict->diags.count, 0);
+    cr_assert_null(verdict->id);
+    cr_assert_eq(verdict->event, -1);
+    cr_assert_eq(verdict->uses, LAPSE_USE_KEYS | LAPSE_USE_TERMS);
+    int64_t premises = 0;
+    for (size_t i = 0; i < verdict->rule_count; i++) {
+        premises += verdict->premises[i];
+    }
+    cr_assert_gt(premises, 0);
+    finish(&bench, &sketch);
+}
+
+Test(judge, an_unmet_expectation_says_what_was_set_up_and_when_it_ended) {
+    struct bench bench;
+    struct sketch sketch;
+    bench_init(&bench);
+    sketch_code(&sketch, 15 * M, LAPSE_ABSENT);
+    const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+    cr_assert(bench.stopped);
+    cr_assert_eq(verdict->outcome, LAPSE_OUTCOME_VIOLATED);
+    cr_assert_str_eq(verdict->id, "KV-01");
+    cr_assert_eq(verdict->event, 7);
+    const struct lapse_diag *diag = verdict->diags.items[0];
+    cr_assert_str_eq(diag->code, "KV-01");
+    cr_assert_str_eq(diag->message, "get codes/c1: expected value, got absent");
+    cr_assert_str_eq(label(verdict, 0), "got absent");
+    cr_assert_eq(diag->labels[0].place.line, 2);
+    cr_assert_str_eq(label(verdict, 1), "written at 0s, until 15m");
+    cr_assert_eq(diag->labels[1].place.line, 1);
+    cr_assert(has_note(verdict, "note", "the entry ended at 15m, the call was decided at 15m"));
+    cr_assert(has_note(verdict, "contract", "KV-01  "));
+    finish(&bench, &sketch);
+}
+
+Test(judge, an_answer_counts_as_met_if_it_is_handled_and_not_asked_for) {
+    static const struct lapse_expect_word ok = {.status = LAPSE_OK};
+    static const struct lapse_expect_word absent = {.status = LAPSE_ABSENT};
+    static const struct lapse_compare never = {.field = LAPSE_FIELD_REV, .op = LAPSE_OP_EQ};
+    static const struct {
+        struct lapse_expect expect;
+        uint32_t handled;
+        enum lapse_outcome outcome;
+    } cases[] = {
+        {{.kind = LAPSE_EXPECT_FIRST}, 0, LAPSE_OUTCOME_VIOLATED},
+        {{.kind = LAPSE_EXPECT_FIRST}, LAPSE_HANDLED_BIT(LAPSE_ABSENT), LAPSE_OUTCOME_PASSED},
+        {{.kind = LAPSE_EXPECT_FIRST}, LAPSE_HANDLED_BIT(LAPSE_CONFLICT), LAPSE_OUTCOME_VIOLATED},
+        {{.kind = LAPSE_EXPECT_ANY, .word_count = 1, .words = &ok},
+         LAPSE_HANDLED_BIT(LAPSE_ABSENT),
+         LAPSE_OUTCOME_PASSED},
+        {{.kind = LAPSE_EXPECT_ANY, .word_count = 1, .words = &absent}, 0, LAPSE_OUTCOME_PASSED},
+        {{.kind = LAPSE_EXPECT_FIELDS,
+          .word_count = 1,
+          .words = &absent,
+          .compare_count = 1,
+          .compares = &never},
+         LAPSE_HANDLED_BIT(LAPSE_ABSENT),
+         LAPSE_OUTCOME_VIOLATED},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench bench;
+        struct sketch sketch;
+        bench_init(&bench);
+        bench.checks[1].expect = &cases[i].expect;
+        bench.checks[1].written = cases[i].expect.kind != LAPSE_EXPECT_FIRST;
+        bench.checks[1].handled = cases[i].handled;
+        sketch_code(&sketch, 15 * M, LAPSE_ABSENT);
+        sketch_bare(&sketch, LAPSE_HISTORY_END, 15 * M, -1, -1);
+        cr_assert_eq(bench_run(&bench, &sketch)->outcome, cases[i].outcome, "case %zu", i);
+        finish(&bench, &sketch);
+    }
+}
+
+static void sketch_write(struct sketch *sketch, int64_t at, int64_t due, int32_t actor,
+                         int32_t step, int64_t token) {
+    struct lapse_request write = {.verb = LAPSE_CALL_WRITE, .has_token = true, .token = token};
+    struct lapse_history_event event = sketch_event(LAPSE_HISTORY_RESOURCE, at, actor, step);
+    sketch_invoke(sketch, at, actor, step, &write, due);
+    event.call = sketch->calls;
+    event.u.resource.verb = LAPSE_CALL_WRITE;
+    event.u.resource.has_token = true;
+    event.u.resource.token = token;
+    event.u.resource.has_highest = true;
+    event.u.resource.highest = token;
+    sketch_add(sketch, &event);
+}
+
+/* w1, paused from 10 s to 50 s, writes with token 1 after w2 wrote with token 2. */
+static void sketch_late_write(struct sketch *sketch) {
+    sketch_open(sketch, &setup);
+    sketch_fault(sketch, LAPSE_HISTORY_FAULT_BEGIN, 10 * S, 0, LAPSE_FAULT_PAUSE);
+    sketch_write(sketch, 35 * S, 35 * S, 1, 2, 2);
+    sketch_fault(sketch, LAPSE_HISTORY_FAULT_END, 50 * S, 0, LAPSE_FAULT_PAUSE);
+    sketch_write(sketch, 50 * S, 12 * S, 0, 1, 1);
+    sketch_bare(sketch, LAPSE_HISTORY_END, 60 * S, -1, -1);
+}
+
+Test(judge, a_broken_rule_points_at_the_late_step_and_at_what_set_it_up) {
+    struct bench bench;
+    struct sketch sketch;
+    bench_init(&bench);
+    sketch_late_write(&sketch);
+    const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+    cr_assert_eq(verdict->outcome, LAPSE_OUTCOME_VIOLATED);
+    cr_assert_str_eq(verdict->id, "FENCE-03");
+    cr_assert_eq(verdict->event, 6);
+    const char *late = "due at 12s, ran at 50s when w1 woke: ";
+    cr_assert_eq(strncmp(label(verdict, 0), late, strlen(late)), 0, "%s", label(verdict, 0));
+    const struct lapse_diag *diag = verdict->diags.items[0];
+    cr_assert_eq(diag->labels[0].place.line, 2);
+    cr_assert_eq(diag->labels[1].place.line, 3);
+    cr_assert(has_note(verdict, "contract", "FENCE-03  "));
+    finish(&bench, &sketch);
+}
+
+Test(judge, a_listed_violation_is_counted_and_must_come) {
+    static const char *const ids[] = {"FENCE-03", "LEASE-10"};
+    static const struct lapse_place places[] = {{"s.yaml", 7, 12, 8}, {"s.yaml", 7, 22, 8}};
+    for (size_t listed = 1; listed <= 2; listed++) {
+        struct bench bench;
+        struct sketch sketch;
+        bench_init(&bench);
+        bench.the_case.violates_count = listed;
+        bench.the_case.violates = ids;
+        bench.the_case.violates_places = places;
+        sketch_late_write(&sketch);
+        const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+        int64_t violations = 0;
+        for (size_t i = 0; i < verdict->rule_count; i++) {
+            violations += verdict->violations[i];
+        }
+        cr_assert_eq(violations, 1);
+        if (listed == 1) {
+            cr_assert_eq(verdict->outcome, LAPSE_OUTCOME_PASSED);
+        } else {
+            cr_assert_eq(verdict->outcome, LAPSE_OUTCOME_VIOLATED);
+            cr_assert_str_eq(verdict->id, "LEASE-10");
+            cr_assert_str_eq(verdict->diags.items[0]->message, "did not violate LEASE-10");
+            cr_assert_eq(verdict->diags.items[0]->labels[0].place.column, 22);
+        }
+        finish(&bench, &sketch);
+    }
+}
+
+Test(judge, one_error_where_rule_and_expectation_fail_together) {
+    struct bench bench;
+    struct sketch sketch;
+    bench_init(&bench);
+    sketch_code(&sketch, 1 * M, LAPSE_OK);
+    struct lapse_probe_answer tried = {LAPSE_VERB_GET, sketch_answer(LAPSE_OK, 15 * M, 1)};
+    tried.answer.at.ns = 15 * M;
+    tried.answer.revision = 1;
+    tried.answer.value = lapse_bytes_of("user-42");
+    struct lapse_history_event event = sketch_event(LAPSE_HISTORY_PROBE, 15 * M, -1, 2);
+    event.u.probe = (struct lapse_probe){.kind = LAPSE_PROBE_GONE,
+                                         .bucket = lapse_bytes_of("codes"),
+                                         .name = lapse_bytes_of("c1"),
+                                         .answer_count = 1,
+                                         .answers = &tried};
+    sketch_add(&sketch, &event);
+    const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+    cr_assert_eq(verdict->diags.count, 1);
+    cr_assert_str_eq(verdict->id, "KV-03");
+    cr_assert_str_eq(label(verdict, 1), "expected absent to every call, got user-42 from get");
+    finish(&bench, &sketch);
+}
+
+Test(judge, lines_that_did_not_run_or_were_not_answered_are_unmet) {
+    static const char *const slot_names[] = {"t1"};
+    static const struct lapse_place slot_places[] = {{"s.yaml", 4, 30, 2}};
+    static const struct {
+        enum lapse_history_kind kind;
+        bool must;
+        const char *message;
+    } cases[] = {
+        {LAPSE_HISTORY_UNBOUND, true, "$t1 was not bound when this step ran"},
+        {LAPSE_HISTORY_NOT_RUN, true, "get codes/c1: this line had not run when the run ended"},
+        {LAPSE_HISTORY_WAITING, true, "get codes/c1: still waiting for an answer at the end"},
+        {LAPSE_HISTORY_NOT_RUN, false, NULL},
+        {LAPSE_HISTORY_WAITING, false, NULL},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench bench;
+        struct sketch sketch;
+        bench_init(&bench);
+        bench.checks[1].written = bench.checks[1].must_run = cases[i].must;
+        bench.the_case.slot_count = 1;
+        bench.the_case.slot_names = slot_names;
+        bench.the_case.slot_places = slot_places;
+        sketch_open(&sketch, &setup);
+        sketch_bare(&sketch, cases[i].kind, 9 * S, 0, 1);
+        sketch_bare(&sketch, LAPSE_HISTORY_END, 9 * S, -1, -1);
+        const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+        cr_assert_eq(verdict->diags.count, cases[i].must ? 1 : 0);
+        if (cases[i].must) {
+            cr_assert_str_eq(verdict->diags.items[0]->message, cases[i].message);
+        }
+        if (cases[i].kind == LAPSE_HISTORY_UNBOUND) {
+            cr_assert_str_eq(label(verdict, 1), "this line should have bound it");
+        }
+        finish(&bench, &sketch);
+    }
+}
+
+Test(judge, counts_and_measures_are_answered_from_the_history) {
+    static const struct lapse_pattern fenced = {
+        .kind = LAPSE_PATTERN_ACCEPTED, .subject = 0, .by = -1};
+    static const struct lapse_measure measure = {
+        .kind = LAPSE_MEASURE_BETWEEN,
+        .from = {.kind = LAPSE_PATTERN_WAKES, .subject = 0, .by = -1},
+        .to = {.kind = LAPSE_PATTERN_STOPPED, .subject = 0, .by = -1}};
+    for (int wanted = 0; wanted < 2; wanted++) {
+        struct lapse_operand operand = {.kind = LAPSE_OPERAND_NUMBER, .number = wanted};
+        struct lapse_compare compare = {
+            .op = LAPSE_OP_EQ, .operand_count = 1, .operands = &operand};
+        struct lapse_expect is = {
+            .kind = LAPSE_EXPECT_IS, .compare_count = 1, .compares = &compare};
+        struct bench bench;
+        struct sketch sketch;
+        bench_init(&bench);
+        bench.checks[3].expect = &is;
+        bench.checks[3].count = &fenced;
+        bench.checks[3].verb = "count";
+        bench.checks[3].object = "accepted: report";
+        bench.the_case.measure_count = 1;
+        bench.the_case.measures = &measure;
+        bench.the_case.sometimes_count = 1;
+        bench.the_case.sometimes = &fenced;
+        sketch_open(&sketch, &setup);
+        sketch_write(&sketch, 1 * S, 1 * S, 0, 0, 1);
+        struct lapse_history_event event = sketch_event(LAPSE_HISTORY_PROBE, 2 * S, -1, 3);
+        event.u.probe.kind = LAPSE_PROBE_COUNT;
+        sketch_add(&sketch, &event);
+        sketch_bare(&sketch, LAPSE_HISTORY_END, 3 * S, -1, -1);
+        const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+        cr_assert_eq(verdict->outcome == LAPSE_OUTCOME_PASSED, wanted == 1);
+        if (wanted == 0) {
+            cr_assert_str_eq(verdict->diags.items[0]->message,
+                             "count accepted: report: expected 0, got 1");
+        }
+        cr_assert(verdict->sometimes[0]);
+        cr_assert_not(verdict->measured[0].known);
+        finish(&bench, &sketch);
+    }
+}
+
+Test(judge, a_truncated_history_is_inconclusive) {
+    struct bench bench;
+    struct sketch sketch;
+    bench_init(&bench);
+    sketch_open(&sketch, &setup);
+    sketch_bare(&sketch, LAPSE_HISTORY_TRUNCATED, 5 * S, -1, -1);
+    const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+    cr_assert(bench.stopped);
+    cr_assert_eq(verdict->outcome, LAPSE_OUTCOME_INCONCLUSIVE);
+    finish(&bench, &sketch);
+}
+
+/* An allocator that fails from the n-th request for memory on. */
+struct stingy {
+    int left;
+};
+
+static void *stingy_resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes) {
+    struct stingy *stingy = ctx;
+    if (new_bytes > 0 && stingy->left-- <= 0) {
+        return NULL;
+    }
+    return lapse_alloc_libc()->resize(NULL, ptr, old_bytes, new_bytes);
+}
+
+Test(judge, without_memory_it_says_so_and_leaks_nothing) {
+    struct bench bench;
+    struct sketch sketch;
+    bench_init(&bench);
+    sketch_late_write(&sketch);
+    bool done = false;
+    for (int allowed = 0; !done; allowed++) {
+        struct stingy stingy = {allowed};
+        lapse_alloc alloc = {stingy_resize, &stingy};
+        enum lapse_status status = lapse_judge_open(&alloc, &bench.the_case, &bench.judge, NULL);
+        bool opened = status == LAPSE_OK;
+        bool stop = false;
+        size_t count = lapse_history_count(sketch.history);
+        for (size_t i = 0; opened && i < count && status == LAPSE_OK; i++) {
+            status = lapse_judge_event(bench.judge, lapse_history_at(sketch.history, i), &stop);
+        }
+        if (opened) {
+            lapse_judge_close(bench.judge);
+        }
+        cr_assert(status == LAPSE_OK || status == LAPSE_NOMEM);
+        done = status == LAPSE_OK;
+        cr_assert_lt(allowed, 1000);
+    }
+    lapse_history_close(sketch.history);
+}

@@ -1,0 +1,20 @@
+/* The table of rules: the list of rules.h as data. */
+#include "rules.h"
+
+#define RULE_ROW(name, the_id, the_kinds, the_uses) \
+    {                                               \
+        .id = (the_id),                             \
+        .kinds = (the_kinds),                       \
+        .premise = lapse_rule_##name##_premise,     \
+        .holds = lapse_rule_##name##_holds,         \
+        .uses = (uint32_t)(the_uses),               \
+    },
+
+static const struct lapse_rule rules[] = {LAPSE_RULES(RULE_ROW)};
+
+#undef RULE_ROW
+
+const struct lapse_rule *lapse_rule_table(size_t *ret_count) {
+    *ret_count = sizeof rules / sizeof rules[0];
+    return rules;
+}

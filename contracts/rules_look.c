@@ -1,0 +1,196 @@
+/* Looks: one way for all rules on keys and leases to see what an answer shows, whether a client
+ * asked or an observer did, beside what the tracker believes at that instant. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "rules.h"
+#include "track.h"
+
+static size_t count_looks(const struct lapse_history_event *event);
+static bool make_look(const struct lapse_trackers *trackers,
+                      const struct lapse_history_event *event, size_t index,
+                      struct lapse_look *ret);
+static bool is_lease_verb(int verb);
+
+bool lapse_looks_any(const struct lapse_trackers *trackers, const struct lapse_history_event *event,
+                     lapse_look_concerns *concerns) {
+    for (size_t i = 0; i < count_looks(event); i++) {
+        struct lapse_look look;
+        if (make_look(trackers, event, i, &look) && concerns(trackers, &look))
+            return true;
+    }
+    return false;
+}
+
+bool lapse_looks_all(const struct lapse_trackers *trackers, const struct lapse_history_event *event,
+                     lapse_look_concerns *concerns, lapse_look_check *check,
+                     struct lapse_violation *ret) {
+    for (size_t i = 0; i < count_looks(event); i++) {
+        struct lapse_look look;
+        if (make_look(trackers, event, i, &look) && concerns(trackers, &look) &&
+            !check(trackers, &look, ret))
+            return false;
+    }
+    return true;
+}
+
+enum lapse_shown lapse_look_shows(const struct lapse_look *look) {
+    enum lapse_status status = look->answer->status;
+    bool versioned = look->command != NULL && look->command->u.write.has_if_version;
+    switch (look->verb) {
+    case LAPSE_VERB_GET:
+    case LAPSE_VERB_ENTRY:
+    case LAPSE_VERB_HAS:
+    case LAPSE_VERB_DELETE:
+    case LAPSE_VERB_PURGE:
+    case LAPSE_VERB_EXPIRE:
+    case LAPSE_VERB_PERSIST:
+        if (status == LAPSE_OK)
+            return LAPSE_SHOWN_PRESENT;
+        if (status == LAPSE_CONFLICT)
+            return look->answer->revision != 0 ? LAPSE_SHOWN_PRESENT : LAPSE_SHOWN_ABSENT;
+        return status == LAPSE_ABSENT ? LAPSE_SHOWN_ABSENT : LAPSE_SHOWN_NOTHING;
+    case LAPSE_VERB_UPDATE:
+    case LAPSE_VERB_SET:
+        if (status == LAPSE_CONFLICT)
+            return look->answer->revision != 0 ? LAPSE_SHOWN_PRESENT : LAPSE_SHOWN_ABSENT;
+        if (status == LAPSE_OK && (versioned || look->verb == LAPSE_VERB_UPDATE))
+            return LAPSE_SHOWN_PRESENT;
+        return LAPSE_SHOWN_NOTHING;
+    case LAPSE_VERB_CREATE:
+        if (status == LAPSE_EXISTS)
+            return LAPSE_SHOWN_PRESENT;
+        return status == LAPSE_OK ? LAPSE_SHOWN_ABSENT : LAPSE_SHOWN_NOTHING;
+    default:
+        return LAPSE_SHOWN_NOTHING;
+    }
+}
+
+bool lapse_look_lists(const struct lapse_look *look) {
+    if (look->answer->status != LAPSE_OK || look->bucket == NULL)
+        return false;
+    if (look->verb == LAPSE_VERB_WATCH)
+        return look->command != NULL && look->command->u.watch.from == LAPSE_WATCH_LIVE;
+    return lapse_verb_lists(look->verb);
+}
+
+bool lapse_look_lists_key(const struct lapse_look *look, struct lapse_bytes key) {
+    return look->key_name.len == 0 || lapse_bytes_equal(look->key_name, key);
+}
+
+enum lapse_tracked_state lapse_look_state_of(const struct lapse_trackers *trackers,
+                                             const struct lapse_look *look,
+                                             const struct lapse_tracked_key *key) {
+    return lapse_tracked_key_state(trackers, key, look->answer->at, look->answer->wall);
+}
+
+const struct lapse_command *lapse_rule_command(const struct lapse_trackers *trackers,
+                                               const struct lapse_history_event *event) {
+    const struct lapse_request *request = lapse_tracked_request(trackers, event);
+    return request != NULL && request->verb < LAPSE_CALL_WRITE ? &request->command : NULL;
+}
+
+bool lapse_violation_say(struct lapse_violation *ret, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(ret->message, sizeof ret->message, format, args);
+    va_end(args);
+    return false;
+}
+
+void lapse_violation_label(struct lapse_violation *ret, const struct lapse_history_event *event,
+                           const char *format, ...) {
+    if (event == NULL || ret->label_count == LAPSE_VIOLATION_LABELS_MAX)
+        return;
+    va_list args;
+    va_start(args, format);
+    ret->labels[ret->label_count].event = event->seq;
+    (void)vsnprintf(ret->labels[ret->label_count].text, LAPSE_VIOLATION_TEXT_MAX, format, args);
+    va_end(args);
+    ret->label_count++;
+}
+
+struct lapse_rule_text lapse_text_key(struct lapse_bytes bucket, struct lapse_bytes key) {
+    struct lapse_rule_text ret;
+    char left[LAPSE_RULE_TEXT_MAX / 2], right[LAPSE_RULE_TEXT_MAX / 2];
+    (void)snprintf(ret.text, sizeof ret.text, "%s/%s", lapse_bytes_print(bucket, left, sizeof left),
+                   lapse_bytes_print(key, right, sizeof right));
+    return ret;
+}
+
+struct lapse_rule_text lapse_text_name(struct lapse_bytes name) {
+    struct lapse_rule_text ret;
+    (void)lapse_bytes_print(name, ret.text, sizeof ret.text);
+    return ret;
+}
+
+struct lapse_rule_text lapse_text_end(struct lapse_end end) {
+    struct lapse_rule_text ret = {"never"};
+    if (end.kind == LAPSE_END_STEADY)
+        (void)lapse_span_print((struct lapse_span){end.ns}, ret.text);
+    else if (end.kind == LAPSE_END_WALL)
+        (void)lapse_wall_print((struct lapse_wall){end.ns}, ret.text);
+    return ret;
+}
+
+struct lapse_rule_text lapse_text_ns(int64_t ns) {
+    struct lapse_rule_text ret;
+    (void)lapse_span_print((struct lapse_span){ns}, ret.text);
+    return ret;
+}
+
+struct lapse_rule_text lapse_text_actor(const struct lapse_trackers *trackers,
+                                        const struct lapse_history_event *event) {
+    struct lapse_rule_text ret = {"the store"};
+    const struct lapse_setup *setup = trackers->setup;
+    int32_t actor = event->actor;
+    const struct lapse_tracked_call *call = lapse_tracked_call_find(trackers, event->call);
+    if (actor < 0 && call != NULL)
+        actor = call->invoke->actor;
+    if (setup != NULL && actor >= 0 && (size_t)actor < setup->actor_count)
+        (void)lapse_bytes_print(setup->actors[actor].name, ret.text, sizeof ret.text);
+    return ret;
+}
+
+static size_t count_looks(const struct lapse_history_event *event) {
+    if (event->kind == LAPSE_HISTORY_APPLY)
+        return 1;
+    return event->kind == LAPSE_HISTORY_PROBE ? event->u.probe.answer_count : 0;
+}
+
+/* False if the event is a decision whose call is not known, or a fault: it shows nothing. */
+static bool make_look(const struct lapse_trackers *trackers,
+                      const struct lapse_history_event *event, size_t index,
+                      struct lapse_look *ret) {
+    *ret = (struct lapse_look){.event = event};
+    if (event->kind == LAPSE_HISTORY_APPLY) {
+        ret->command = lapse_rule_command(trackers, event);
+        if (ret->command == NULL)
+            return false;
+        ret->verb = (int)ret->command->verb;
+        ret->answer = &event->u.apply.answer;
+        ret->bucket_name = ret->command->bucket;
+        ret->key_name = ret->command->key;
+    } else {
+        const struct lapse_probe_answer *probed = &event->u.probe.answers[index];
+        ret->probed = true;
+        ret->verb = probed->verb;
+        ret->answer = &probed->answer;
+        ret->bucket_name = event->u.probe.bucket;
+        ret->key_name = event->u.probe.name;
+    }
+    if (is_lease_verb(ret->verb)) {
+        ret->lease = lapse_tracked_lease_find(trackers, ret->key_name);
+        return ret->answer->status >= 0;
+    }
+    ret->bucket = lapse_tracked_bucket_find(trackers, ret->bucket_name);
+    if (!lapse_verb_lists(ret->verb) && ret->verb != LAPSE_VERB_WATCH)
+        ret->key = lapse_tracked_key_find(ret->bucket, ret->key_name);
+    ret->state = lapse_look_state_of(trackers, ret, ret->key);
+    return true;
+}
+
+static bool is_lease_verb(int verb) {
+    return verb == LAPSE_VERB_ACQUIRE || verb == LAPSE_VERB_EXTEND || verb == LAPSE_VERB_RELEASE ||
+           verb == LAPSE_VERB_INSPECT;
+}

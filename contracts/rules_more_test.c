@@ -1,0 +1,334 @@
+/* Other ways to break a rule than the one that its story tells: what else each must notice, and
+ * what it must let pass. */
+#include <criterion/criterion.h>
+
+#include "contracts/tracker.h"
+#include "history_builder_test.h"
+
+struct variant {
+    const char *name;
+    const char *id; /* charged first; NULL: nothing may be */
+    void (*story)(struct builder *b);
+};
+
+static const char *first_broken(const struct builder *b);
+static const char *broken_by(const struct lapse_trackers *trackers,
+                             const struct lapse_history_event *event);
+
+static struct lapse_request dated(struct lapse_request request, int64_t ns) {
+    request.command.u.write.term.given = LAPSE_TERM_EXPIRES_AT;
+    request.command.u.write.term.expires_at.ns = builder_setup()->epoch.ns + ns;
+    return request;
+}
+
+static struct lapse_answer wrote_dated(const struct builder *b, int64_t revision, int64_t ns) {
+    struct lapse_answer answer = wrote(b, revision, 0);
+    answer.end = (struct lapse_end){LAPSE_END_WALL, builder_setup()->epoch.ns + ns};
+    answer.left.ns = ns > b->at ? ns - b->at : 0;
+    return answer;
+}
+
+static void list_shows_ended(struct builder *b) {
+    put(b, W1, "codes", "a", "1", 1, 15 * MINUTE);
+    b->at = 15 * MINUTE;
+    const struct lapse_item item = {
+        .key = lapse_bytes_of("a"), .value = lapse_bytes_of("1"), .revision = 1};
+    list(b, "codes", 1, &item);
+}
+
+static void count_counts_ended(struct builder *b) {
+    put(b, W1, "codes", "a", "1", 1, 15 * MINUTE);
+    b->at = 15 * MINUTE;
+    struct lapse_answer answer = answered(b, LAPSE_OK);
+    answer.item_count = 1;
+    decide(b, W1, key_call(LAPSE_VERB_COUNT, "codes", ""), answer);
+}
+
+static void list_is_out_of_order(struct builder *b) {
+    put(b, W1, "plain", "a", "1", 1, 0);
+    put(b, W1, "plain", "b", "2", 2, 0);
+    const struct lapse_item items[] = {
+        {.key = lapse_bytes_of("b"), .value = lapse_bytes_of("2"), .revision = 2},
+        {.key = lapse_bytes_of("a"), .value = lapse_bytes_of("1"), .revision = 1},
+    };
+    list(b, "plain", 2, items);
+}
+
+static void create_refused_after_end(struct builder *b) {
+    put(b, W1, "codes", "a", "1", 1, 15 * MINUTE);
+    b->at = 15 * MINUTE;
+    decide(b, W1, put_call(LAPSE_VERB_CREATE, "codes", "a", "2"), answered(b, LAPSE_EXISTS));
+}
+
+static void deleted_key_is_read(struct builder *b) {
+    put(b, W1, "plain", "a", "1", 1, 0);
+    accept(b, W1, key_call(LAPSE_VERB_DELETE, "plain", "a"), wrote(b, 2, 0));
+    decide(b, W1, key_call(LAPSE_VERB_GET, "plain", "a"), read_value(b, "1", 1, 0));
+}
+
+/* A use whose answer does not show an end keeps the key alive in the tracker too. */
+static void has_renews(struct builder *b, int64_t later, enum lapse_status status) {
+    put(b, W1, "idle", "k", "v", 1, 30 * MINUTE);
+    b->at = 20 * MINUTE;
+    struct lapse_answer answer = wrote(b, 1, 0);
+    answer.renewed = true;
+    decide(b, W1, key_call(LAPSE_VERB_HAS, "idle", "k"), answer);
+    b->at = later;
+    answer.status = status;
+    answer.at.ns = later;
+    decide(b, W1, key_call(LAPSE_VERB_HAS, "idle", "k"), answer);
+}
+
+static void has_renewed(struct builder *b) {
+    has_renews(b, 50 * MINUTE - 1, LAPSE_OK);
+}
+
+static void has_did_not_renew(struct builder *b) {
+    has_renews(b, 30 * MINUTE, LAPSE_ABSENT);
+}
+
+static void list_renewed_idle(struct builder *b) {
+    put(b, W1, "idle", "k", "v", 1, 30 * MINUTE);
+    b->at = 20 * MINUTE;
+    const struct lapse_item item = {
+        .key = lapse_bytes_of("k"), .value = lapse_bytes_of("v"), .revision = 1};
+    list(b, "idle", 1, &item);
+    b->at = 40 * MINUTE;
+    struct lapse_answer answer = read_value(b, "v", 1, 70 * MINUTE);
+    answer.renewed = true;
+    decide(b, W1, key_call(LAPSE_VERB_GET, "idle", "k"), answer);
+}
+
+static void reached_date_stays_reached(struct builder *b, enum lapse_status status) {
+    accept(b, W1, dated(put_call(LAPSE_VERB_SET, "plain", "k", "v"), MINUTE),
+           wrote_dated(b, 1, MINUTE));
+    b->at = MINUTE;
+    decide(b, W1, key_call(LAPSE_VERB_COUNT, "codes", ""), answered(b, LAPSE_OK));
+    struct lapse_answer answer = answered(b, status);
+    answer.wall.ns -= SECOND; /* the wall was set back */
+    decide(b, W1, key_call(LAPSE_VERB_HAS, "plain", "k"), answer);
+}
+
+static void date_stays_reached(struct builder *b) {
+    reached_date_stays_reached(b, LAPSE_ABSENT);
+}
+
+static void date_comes_back(struct builder *b) {
+    reached_date_stays_reached(b, LAPSE_OK);
+}
+
+static void past_date_is_absent_at_once(struct builder *b) {
+    b->at = MINUTE;
+    accept(b, W1, dated(put_call(LAPSE_VERB_SET, "plain", "k", "v"), 0), wrote_dated(b, 1, 0));
+    decide(b, W1, key_call(LAPSE_VERB_HAS, "plain", "k"), answered(b, LAPSE_ABSENT));
+}
+
+static void two_terms_accepted(struct builder *b) {
+    struct lapse_request set = with_ttl(put_call(LAPSE_VERB_SET, "plain", "k", "v"), MINUTE);
+    set.command.u.write.term.given |= LAPSE_TERM_IDLE;
+    set.command.u.write.term.idle.ns = MINUTE;
+    decide(b, W1, set, wrote(b, 1, MINUTE));
+}
+
+static void refused_call_took_a_revision(struct builder *b) {
+    put(b, W1, "plain", "a", "1", 1, 0);
+    decide(b, W2, put_call(LAPSE_VERB_CREATE, "plain", "a", "2"), answered(b, LAPSE_EXISTS));
+    put(b, W1, "plain", "a", "3", 3, 0);
+}
+
+static void refused_call_made_an_event(struct builder *b) {
+    put(b, W1, "plain", "a", "1", 1, 0);
+    struct lapse_request create = put_call(LAPSE_VERB_CREATE, "plain", "a", "2");
+    int64_t call = decide(b, W2, create, answered(b, LAPSE_EXISTS));
+    emit(b, call, bucket_event(b, LAPSE_EVENT_PUT, &create.command, 2));
+}
+
+static void accepted_write_made_no_event(struct builder *b) {
+    decide(b, W1, put_call(LAPSE_VERB_SET, "plain", "a", "1"), wrote(b, 1, 0));
+    plain_event(b, LAPSE_HISTORY_END, -1);
+}
+
+static void mark_end(struct builder *b, int64_t at, bool paused) {
+    struct lapse_request set = put_call(LAPSE_VERB_SET, "marked", "a", "v");
+    accept(b, W1, set, wrote(b, 1, MINUTE));
+    b->at = MINUTE - 1;
+    if (paused)
+        plain_event(b, LAPSE_HISTORY_FAULT_BEGIN, -1);
+    b->at = at;
+    if (paused)
+        plain_event(b, LAPSE_HISTORY_FAULT_END, -1);
+    struct lapse_event event = bucket_event(b, LAPSE_EVENT_EXPIRED, &set.command, 2);
+    event.old_revision = 1;
+    event.why = LAPSE_WHY_DEFAULT;
+    emit(b, 0, event);
+}
+
+static void marker_at_the_bound(struct builder *b) {
+    mark_end(b, MINUTE + SECOND, false);
+}
+
+static void marker_after_the_bound(struct builder *b) {
+    mark_end(b, MINUTE + SECOND + 1, false);
+}
+
+static void marker_late_by_a_pause(struct builder *b) {
+    mark_end(b, 2 * MINUTE, true);
+}
+
+static void marker_too_early(struct builder *b) {
+    mark_end(b, MINUTE - 1, false);
+}
+
+static void marker_missing_at_the_end(struct builder *b) {
+    put(b, W1, "marked", "a", "v", 1, MINUTE);
+    b->at = MINUTE + SECOND + 1;
+    plain_event(b, LAPSE_HISTORY_END, -1);
+}
+
+/* A stolen lock: the thief's put is charged each time, a takeover that names the version is not. */
+static void takeover_by_version(struct builder *b) {
+    accept(b, W1, put_call(LAPSE_VERB_CREATE, "locks", "job", "a"), wrote(b, 1, 30 * SECOND));
+    b->at = SECOND;
+    accept(b, W2, versioned(put_call(LAPSE_VERB_UPDATE, "locks", "job", "b"), 1),
+           wrote(b, 2, 31 * SECOND));
+    accept(b, W2, put_call(LAPSE_VERB_SET, "locks", "job", "b"), wrote(b, 3, 31 * SECOND));
+}
+
+static void creator_lost_it_and_puts(struct builder *b) {
+    takeover_by_version(b);
+    accept(b, W1, put_call(LAPSE_VERB_SET, "locks", "job", "a"), wrote(b, 4, 31 * SECOND));
+}
+
+static void token_alone_names_the_grant(struct builder *b) {
+    grant(b, W1, "job", "w1", 30 * SECOND, 1);
+    struct lapse_request extend = lease_call(LAPSE_VERB_EXTEND, "job", "w2", 30 * SECOND);
+    extend.command.u.lease.has_token = true;
+    extend.command.u.lease.token = 1;
+    decide(b, W2, extend, holds_lease(b, "w1", 1, 30 * SECOND));
+    extend.command.u.lease.token = 2;
+    decide(b, W1, extend, answered(b, LAPSE_NOT_OWNER));
+}
+
+/* A new grant is another one: acts under it are no acts under the one that was denied. */
+static void act_after_a_new_grant(struct builder *b) {
+    grant(b, C1, "job", "c1", 30 * SECOND, 1);
+    b->at = 40 * SECOND;
+    converse(b, C1, lease_call(LAPSE_VERB_EXTEND, "job", "c1", 30 * SECOND),
+             answered(b, LAPSE_LOST));
+    grant(b, C1, "job", "c1", 30 * SECOND, 2);
+    b->grant = (struct lapse_grant_ref){.given = true, .name = lapse_bytes_of("job"), .token = 2};
+    b->looked = true;
+    b->last_look = b->at;
+    invoke(b, C1, (struct lapse_request){.verb = LAPSE_CALL_WRITE, .resource = REPORT});
+}
+
+static void renewal_after_release(struct builder *b) {
+    struct lapse_request extend = lease_call(LAPSE_VERB_EXTEND, "job", "c1", 30 * SECOND);
+    grant(b, C1, "job", "c1", 30 * SECOND, 1);
+    b->loop = LOOP;
+    converse(b, C1, extend, holds_lease(b, "c1", 1, 30 * SECOND));
+    b->loop = NO_LOOP;
+    converse(b, C1, lease_call(LAPSE_VERB_RELEASE, "job", "c1", 0), answered(b, LAPSE_OK));
+    b->loop = LOOP;
+    invoke(b, C1, extend);
+}
+
+Test(rules, notice_other_breaks_and_let_the_rest_pass) {
+    static const struct variant variants[] = {
+        {"a list shows an ended key", "KV-03", list_shows_ended},
+        {"a count counts an ended key", "KV-03", count_counts_ended},
+        {"a list is out of order", "KV-11", list_is_out_of_order},
+        {"create is refused after the end", "KV-03", create_refused_after_end},
+        {"a deleted key is read", "KV-11", deleted_key_is_read},
+        {"has renews an idle key", NULL, has_renewed},
+        {"has does not renew an idle key", "KV-08", has_did_not_renew},
+        {"a list renews an idle key", "KV-08", list_renewed_idle},
+        {"a reached date stays reached", NULL, date_stays_reached},
+        {"a reached date comes back", "KV-03", date_comes_back},
+        {"a past date is absent at once", NULL, past_date_is_absent_at_once},
+        {"two terms are accepted", "KV-02", two_terms_accepted},
+        {"a refused call takes a revision", "CAS-05", refused_call_took_a_revision},
+        {"a refused call makes an event", "CAS-05", refused_call_made_an_event},
+        {"an accepted write makes no event", "WATCH-02", accepted_write_made_no_event},
+        {"a marker comes at the reap bound", NULL, marker_at_the_bound},
+        {"a marker comes past the reap bound", "WATCH-03", marker_after_the_bound},
+        {"a marker waits for a paused store", NULL, marker_late_by_a_pause},
+        {"a marker comes too early", "WATCH-03", marker_too_early},
+        {"a marker never comes", "WATCH-03", marker_missing_at_the_end},
+        {"a takeover names the version", NULL, takeover_by_version},
+        {"the former creator puts", "LEASE-10", creator_lost_it_and_puts},
+        {"a token alone names the grant", NULL, token_alone_names_the_grant},
+        {"an act after a new grant", NULL, act_after_a_new_grant},
+        {"a loop renews after a release", "RENEW-01", renewal_after_release},
+    };
+    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {
+        const struct variant *variant = &variants[i];
+        struct builder b;
+        builder_open(&b);
+        variant->story(&b);
+        const char *broken = first_broken(&b);
+        if (variant->id == NULL)
+            cr_assert_null(broken, "%s: breaks %s", variant->name, broken);
+        else
+            cr_assert(broken != NULL &&
+                          lapse_bytes_equal(lapse_bytes_of(broken), lapse_bytes_of(variant->id)),
+                      "%s: breaks %s", variant->name, broken != NULL ? broken : "nothing");
+        builder_close(&b);
+    }
+}
+
+/* An allocator that fails once its count of requests is used up. */
+static void *stingy(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes) {
+    int *left = ctx;
+    if (new_bytes > 0 && (*left)-- <= 0)
+        return NULL;
+    return lapse_alloc_libc()->resize(NULL, ptr, old_bytes, new_bytes);
+}
+
+Test(trackers, say_so_when_memory_runs_out) {
+    struct builder b;
+    builder_open(&b);
+    act_after_a_new_grant(&b);
+    put(&b, W1, "plain", "a", "1", 1, 0);
+    enum lapse_status status = LAPSE_NOMEM;
+    int given = 0;
+    for (; status == LAPSE_NOMEM; given++) {
+        int left = given;
+        lapse_alloc alloc = {.resize = stingy, .ctx = &left};
+        struct lapse_trackers *trackers = NULL;
+        status = lapse_trackers_open(&alloc, &trackers, NULL);
+        for (size_t i = 0; status == LAPSE_OK && i < lapse_history_count(b.history); i++)
+            status = lapse_trackers_absorb(trackers, lapse_history_at(b.history, i));
+        if (trackers != NULL)
+            lapse_trackers_close(trackers);
+    }
+    cr_assert_eq(status, LAPSE_OK);
+    cr_assert_gt(given, 6);
+    builder_close(&b);
+}
+
+static const char *first_broken(const struct builder *b) {
+    struct lapse_trackers *trackers = NULL;
+    const char *broken = NULL;
+    cr_assert_eq(lapse_trackers_open(lapse_alloc_libc(), &trackers, NULL), LAPSE_OK);
+    for (size_t i = 0; i < lapse_history_count(b->history) && broken == NULL; i++) {
+        const struct lapse_history_event *event = lapse_history_at(b->history, i);
+        broken = broken_by(trackers, event);
+        cr_assert_eq(lapse_trackers_absorb(trackers, event), LAPSE_OK);
+    }
+    lapse_trackers_close(trackers);
+    return broken;
+}
+
+static const char *broken_by(const struct lapse_trackers *trackers,
+                             const struct lapse_history_event *event) {
+    size_t count;
+    const struct lapse_rule *rules = lapse_rule_table(&count);
+    for (size_t i = 0; i < count; i++) {
+        struct lapse_violation violation = {.id = rules[i].id};
+        if ((rules[i].kinds & LAPSE_RULE_KIND(event->kind)) != 0 &&
+            rules[i].premise(trackers, event) && !rules[i].holds(trackers, event, &violation))
+            return rules[i].id;
+    }
+    return NULL;
+}

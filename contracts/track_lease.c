@@ -1,0 +1,125 @@
+/* The tracker of leases: per name every grant with its token, owner and present end. */
+#include "contracts/tracker.h"
+
+#include "track.h"
+
+static struct lapse_tracked_lease *find_lease(const struct lapse_trackers *trackers,
+                                              struct lapse_bytes name);
+static enum lapse_status take_grant(struct lapse_trackers *trackers,
+                                    const struct lapse_command *command,
+                                    const struct lapse_history_event *event);
+static struct lapse_tracked_lease *add_lease(struct lapse_trackers *trackers,
+                                             struct lapse_bytes name);
+static struct lapse_tracked_grant *last_grant(struct lapse_tracked_lease *lease);
+
+enum lapse_status lapse_track_lease_apply(struct lapse_trackers *trackers,
+                                          const struct lapse_command *command,
+                                          const struct lapse_history_event *event) {
+    if (event->u.apply.answer.status != LAPSE_OK)
+        return LAPSE_OK;
+    if (command->verb == LAPSE_VERB_ACQUIRE)
+        return take_grant(trackers, command, event);
+    if (command->verb != LAPSE_VERB_EXTEND && command->verb != LAPSE_VERB_RELEASE)
+        return LAPSE_OK;
+    struct lapse_tracked_lease *lease = find_lease(trackers, command->key);
+    struct lapse_tracked_grant *grant = lease != NULL ? last_grant(lease) : NULL;
+    if (grant == NULL)
+        return LAPSE_OK;
+    if (command->verb == LAPSE_VERB_RELEASE) {
+        grant->released = event;
+    } else {
+        grant->end = event->u.apply.answer.end;
+        grant->span = command->u.lease.span;
+        grant->term = event;
+    }
+    return LAPSE_OK;
+}
+
+void lapse_track_lease_free(struct lapse_trackers *trackers) {
+    for (size_t i = 0; i < trackers->lease_count; i++) {
+        struct lapse_tracked_lease *lease = &trackers->leases[i];
+        lapse_alloc_free(trackers->alloc, lease->grants, lease->grant_cap * sizeof *lease->grants);
+    }
+    lapse_alloc_free(trackers->alloc, trackers->leases,
+                     trackers->lease_cap * sizeof *trackers->leases);
+}
+
+const struct lapse_tracked_lease *lapse_tracked_lease_find(const struct lapse_trackers *trackers,
+                                                           struct lapse_bytes name) {
+    return find_lease(trackers, name);
+}
+
+const struct lapse_tracked_grant *
+lapse_tracked_grant_last(const struct lapse_tracked_lease *lease) {
+    if (lease == NULL || lease->grant_count == 0)
+        return NULL;
+    return &lease->grants[lease->grant_count - 1];
+}
+
+const struct lapse_tracked_grant *lapse_tracked_grant_live(const struct lapse_tracked_lease *lease,
+                                                           struct lapse_steady at) {
+    const struct lapse_tracked_grant *grant = lapse_tracked_grant_last(lease);
+    if (grant == NULL || grant->released != NULL)
+        return NULL;
+    if (grant->end.kind == LAPSE_END_STEADY && at.ns >= grant->end.ns)
+        return NULL;
+    return grant;
+}
+
+/* A grant is new unless the store says that its owner held it already. */
+static enum lapse_status take_grant(struct lapse_trackers *trackers,
+                                    const struct lapse_command *command,
+                                    const struct lapse_history_event *event) {
+    const struct lapse_answer *answer = &event->u.apply.answer;
+    struct lapse_tracked_lease *lease = add_lease(trackers, command->key);
+    if (lease == NULL)
+        return LAPSE_NOMEM;
+    if (answer->renewed && lapse_tracked_grant_live(lease, answer->at) != NULL)
+        return LAPSE_OK;
+    void *grants = lease->grants;
+    if (!lapse_alloc_grow(trackers->alloc, &grants, &lease->grant_cap, lease->grant_count + 1,
+                          sizeof *lease->grants))
+        return LAPSE_NOMEM;
+    lease->grants = grants;
+    lease->grants[lease->grant_count++] =
+        (struct lapse_tracked_grant){.token = answer->token,
+                                     .owner = command->u.lease.owner,
+                                     .from = answer->at,
+                                     .end = answer->end,
+                                     .span = command->u.lease.span,
+                                     .granted = event,
+                                     .term = event};
+    if (answer->token > lease->token_highest)
+        lease->token_highest = answer->token;
+    if (answer->token > trackers->token_highest)
+        trackers->token_highest = answer->token;
+    return LAPSE_OK;
+}
+
+static struct lapse_tracked_lease *add_lease(struct lapse_trackers *trackers,
+                                             struct lapse_bytes name) {
+    struct lapse_tracked_lease *lease = find_lease(trackers, name);
+    if (lease != NULL)
+        return lease;
+    void *leases = trackers->leases;
+    if (!lapse_alloc_grow(trackers->alloc, &leases, &trackers->lease_cap, trackers->lease_count + 1,
+                          sizeof *trackers->leases))
+        return NULL;
+    trackers->leases = leases;
+    lease = &trackers->leases[trackers->lease_count++];
+    *lease = (struct lapse_tracked_lease){.name = name};
+    return lease;
+}
+
+static struct lapse_tracked_lease *find_lease(const struct lapse_trackers *trackers,
+                                              struct lapse_bytes name) {
+    for (size_t i = 0; i < trackers->lease_count; i++) {
+        if (lapse_bytes_equal(trackers->leases[i].name, name))
+            return &trackers->leases[i];
+    }
+    return NULL;
+}
+
+static struct lapse_tracked_grant *last_grant(struct lapse_tracked_lease *lease) {
+    return lease->grant_count > 0 ? &lease->grants[lease->grant_count - 1] : NULL;
+}

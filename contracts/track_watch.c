@@ -1,0 +1,108 @@
+/* The tracker of watches: what each watcher asked for, and how far it has been served. The events
+ * themselves are the bucket's; a watch keeps only its place among them. */
+#include "contracts/tracker.h"
+
+#include "track.h"
+
+static enum lapse_status take_watch(struct lapse_trackers *trackers,
+                                    const struct lapse_command *command,
+                                    const struct lapse_history_event *event);
+static struct lapse_tracked_watch *find_watch(const struct lapse_trackers *trackers,
+                                              int64_t watcher);
+static void pass_up_to(const struct lapse_trackers *trackers, struct lapse_tracked_watch *watch,
+                       int64_t revision);
+
+enum lapse_status lapse_track_watch_apply(struct lapse_trackers *trackers,
+                                          const struct lapse_command *command,
+                                          const struct lapse_history_event *event) {
+    if (event->u.apply.answer.status != LAPSE_OK)
+        return LAPSE_OK;
+    if (command->verb == LAPSE_VERB_WATCH)
+        return take_watch(trackers, command, event);
+    if (command->verb == LAPSE_VERB_UNWATCH) {
+        struct lapse_tracked_watch *watch = find_watch(trackers, command->u.watch.watcher);
+        if (watch != NULL)
+            watch->ended = event;
+    }
+    return LAPSE_OK;
+}
+
+void lapse_track_watch_deliver(struct lapse_trackers *trackers,
+                               const struct lapse_history_event *event) {
+    struct lapse_tracked_watch *watch = find_watch(trackers, event->u.deliver.watcher);
+    if (watch == NULL || event->u.deliver.first)
+        return;
+    int64_t revision = event->u.deliver.event.revision;
+    pass_up_to(trackers, watch, revision);
+    if (revision <= watch->delivered)
+        return;
+    watch->delivered = revision;
+    watch->delivered_by = event;
+}
+
+void lapse_track_watch_free(struct lapse_trackers *trackers) {
+    lapse_alloc_free(trackers->alloc, trackers->watches,
+                     trackers->watch_cap * sizeof *trackers->watches);
+}
+
+const struct lapse_tracked_watch *lapse_tracked_watch_find(const struct lapse_trackers *trackers,
+                                                           int64_t watcher) {
+    return find_watch(trackers, watcher);
+}
+
+const struct lapse_history_event *lapse_tracked_watch_next(const struct lapse_trackers *trackers,
+                                                           const struct lapse_tracked_watch *watch,
+                                                           size_t *ret_index) {
+    const struct lapse_tracked_bucket *bucket = lapse_tracked_bucket_find(trackers, watch->bucket);
+    if (bucket == NULL)
+        return NULL;
+    for (size_t i = watch->next; i < bucket->event_count; i++) {
+        const struct lapse_event *made = &bucket->events[i]->u.emit.event;
+        if (watch->key.len > 0 && !lapse_bytes_equal(watch->key, made->key))
+            continue;
+        *ret_index = i;
+        return bucket->events[i];
+    }
+    return NULL;
+}
+
+static enum lapse_status take_watch(struct lapse_trackers *trackers,
+                                    const struct lapse_command *command,
+                                    const struct lapse_history_event *event) {
+    const struct lapse_tracked_bucket *bucket =
+        lapse_tracked_bucket_find(trackers, command->bucket);
+    void *watches = trackers->watches;
+    if (!lapse_alloc_grow(trackers->alloc, &watches, &trackers->watch_cap,
+                          trackers->watch_count + 1, sizeof *trackers->watches))
+        return LAPSE_NOMEM;
+    trackers->watches = watches;
+    trackers->watches[trackers->watch_count++] =
+        (struct lapse_tracked_watch){.watcher = event->u.apply.answer.watcher,
+                                     .bucket = command->bucket,
+                                     .key = command->key,
+                                     .from = command->u.watch.from,
+                                     .start_revision = bucket != NULL ? bucket->revision : 0,
+                                     .next = bucket != NULL ? bucket->event_count : 0,
+                                     .began = event};
+    return LAPSE_OK;
+}
+
+/* Searched from the newest: that is the one most often served. */
+static struct lapse_tracked_watch *find_watch(const struct lapse_trackers *trackers,
+                                              int64_t watcher) {
+    for (size_t i = trackers->watch_count; i > 0; i--) {
+        if (trackers->watches[i - 1].watcher == watcher)
+            return &trackers->watches[i - 1];
+    }
+    return NULL;
+}
+
+static void pass_up_to(const struct lapse_trackers *trackers, struct lapse_tracked_watch *watch,
+                       int64_t revision) {
+    const struct lapse_tracked_bucket *bucket = lapse_tracked_bucket_find(trackers, watch->bucket);
+    if (bucket == NULL)
+        return;
+    while (watch->next < bucket->event_count &&
+           bucket->events[watch->next]->u.emit.event.revision <= revision)
+        watch->next++;
+}

@@ -1,0 +1,218 @@
+/* The trackers as one: hands each event to the families that it concerns, and keeps what they
+ * share: the calls by id, the peaks of the wall clock, the pauses of store nodes. */
+#include "contracts/tracker.h"
+
+#include "track.h"
+
+static enum lapse_status absorb_begin(struct lapse_trackers *trackers,
+                                      const struct lapse_history_event *event);
+static enum lapse_status absorb_invoke(struct lapse_trackers *trackers,
+                                       const struct lapse_history_event *event);
+static enum lapse_status absorb_apply(struct lapse_trackers *trackers,
+                                      const struct lapse_history_event *event);
+static enum lapse_status absorb_peak(struct lapse_trackers *trackers, int64_t seq, int64_t wall_ns);
+static void absorb_fault(struct lapse_trackers *trackers, const struct lapse_history_event *event);
+static struct lapse_tracked_call *find_call(const struct lapse_trackers *trackers, int64_t id);
+static void close_open_write(struct lapse_trackers *trackers,
+                             const struct lapse_history_event *event);
+
+enum lapse_status lapse_trackers_open(const lapse_alloc *alloc, struct lapse_trackers **ret,
+                                      struct lapse_error *err) {
+    LAPSE_ASSERT(alloc != NULL);
+    struct lapse_trackers *trackers = lapse_alloc_zero(alloc, sizeof *trackers);
+    if (trackers == NULL)
+        return lapse_error_set(err, LAPSE_NOMEM, "no memory for the trackers");
+    trackers->alloc = alloc;
+    *ret = trackers;
+    return LAPSE_OK;
+}
+
+void lapse_trackers_close(struct lapse_trackers *trackers) {
+    if (trackers == NULL)
+        return;
+    const lapse_alloc *alloc = trackers->alloc;
+    lapse_track_kv_free(trackers);
+    lapse_track_lease_free(trackers);
+    lapse_track_watch_free(trackers);
+    lapse_track_belief_free(trackers);
+    lapse_track_resource_free(trackers);
+    lapse_alloc_free(alloc, trackers->calls, trackers->call_cap * sizeof *trackers->calls);
+    lapse_alloc_free(alloc, trackers->peaks, trackers->peak_cap * sizeof *trackers->peaks);
+    lapse_alloc_free(alloc, trackers, sizeof *trackers);
+}
+
+enum lapse_status lapse_trackers_absorb(struct lapse_trackers *trackers,
+                                        const struct lapse_history_event *event) {
+    enum lapse_status status = LAPSE_OK;
+    close_open_write(trackers, event);
+    switch (event->kind) {
+    case LAPSE_HISTORY_BEGIN:
+        return absorb_begin(trackers, event);
+    case LAPSE_HISTORY_INVOKE:
+        status = absorb_invoke(trackers, event);
+        break;
+    case LAPSE_HISTORY_APPLY:
+        return absorb_apply(trackers, event);
+    case LAPSE_HISTORY_EMIT:
+        return lapse_track_kv_emit(trackers, event);
+    case LAPSE_HISTORY_DELIVER:
+        lapse_track_watch_deliver(trackers, event);
+        return LAPSE_OK;
+    case LAPSE_HISTORY_RESOURCE:
+        lapse_track_resource_event(trackers, event);
+        return LAPSE_OK;
+    case LAPSE_HISTORY_FAULT_BEGIN:
+    case LAPSE_HISTORY_FAULT_END:
+        absorb_fault(trackers, event);
+        break;
+    default:
+        break;
+    }
+    return status < 0 ? status : lapse_track_belief_event(trackers, event);
+}
+
+const struct lapse_tracked_call *lapse_tracked_call_find(const struct lapse_trackers *trackers,
+                                                         int64_t id) {
+    return find_call(trackers, id);
+}
+
+const struct lapse_request *lapse_tracked_request(const struct lapse_trackers *trackers,
+                                                  const struct lapse_history_event *event) {
+    if (event->kind == LAPSE_HISTORY_INVOKE)
+        return &event->u.invoke.request;
+    const struct lapse_tracked_call *call = find_call(trackers, event->call);
+    return call != NULL ? &call->invoke->u.invoke.request : NULL;
+}
+
+struct lapse_steady lapse_tracked_store_time(const struct lapse_trackers *trackers,
+                                             struct lapse_true_time at) {
+    struct lapse_steady store = trackers->seen_store;
+    int64_t passed;
+    if (lapse_ns_sub(at.ns, trackers->seen_at.ns, &passed) && passed > 0 &&
+        lapse_ns_add(store.ns, passed, &passed))
+        store.ns = passed;
+    return store;
+}
+
+static enum lapse_status absorb_begin(struct lapse_trackers *trackers,
+                                      const struct lapse_history_event *event) {
+    trackers->setup = event->u.begin;
+    enum lapse_status status = lapse_track_kv_begin(trackers);
+    return status < 0 ? status : lapse_track_resource_begin(trackers);
+}
+
+static enum lapse_status absorb_invoke(struct lapse_trackers *trackers,
+                                       const struct lapse_history_event *event) {
+    if (event->call <= 0 || find_call(trackers, event->call) != NULL)
+        return LAPSE_OK;
+    void *calls = trackers->calls;
+    if (!lapse_alloc_grow(trackers->alloc, &calls, &trackers->call_cap, trackers->call_count + 1,
+                          sizeof *trackers->calls))
+        return LAPSE_NOMEM;
+    trackers->calls = calls;
+    size_t at = trackers->call_count;
+    /* Ids rise with time, so this loop ends at once unless a history came from elsewhere. */
+    for (; at > 0 && trackers->calls[at - 1].id > event->call; at--)
+        trackers->calls[at] = trackers->calls[at - 1];
+    trackers->calls[at] = (struct lapse_tracked_call){.id = event->call, .invoke = event};
+    trackers->call_count++;
+    return LAPSE_OK;
+}
+
+static enum lapse_status absorb_apply(struct lapse_trackers *trackers,
+                                      const struct lapse_history_event *event) {
+    struct lapse_tracked_call *call = find_call(trackers, event->call);
+    trackers->seen_at = event->at;
+    trackers->seen_store = event->u.apply.answer.at;
+    if (call == NULL)
+        return LAPSE_OK;
+    const struct lapse_request *request = &call->invoke->u.invoke.request;
+    call->apply = event;
+    enum lapse_status status = lapse_track_kv_apply(trackers, call, event);
+    if (status >= 0)
+        status = lapse_track_lease_apply(trackers, &request->command, event);
+    if (status >= 0)
+        status = lapse_track_watch_apply(trackers, &request->command, event);
+    /* Last: the reading counts for what was written before it, and for this write too. */
+    if (status >= 0)
+        status = absorb_peak(trackers, event->seq, event->u.apply.answer.wall.ns);
+    return status;
+}
+
+/* Keeps the list falling: a reading hides all earlier ones that are not above it. */
+static enum lapse_status absorb_peak(struct lapse_trackers *trackers, int64_t seq,
+                                     int64_t wall_ns) {
+    while (trackers->peak_count > 0 && trackers->peaks[trackers->peak_count - 1].wall_ns <= wall_ns)
+        trackers->peak_count--;
+    void *peaks = trackers->peaks;
+    if (!lapse_alloc_grow(trackers->alloc, &peaks, &trackers->peak_cap, trackers->peak_count + 1,
+                          sizeof *trackers->peaks))
+        return LAPSE_NOMEM;
+    trackers->peaks = peaks;
+    trackers->peaks[trackers->peak_count++] =
+        (struct lapse_tracked_peak){.seq = seq, .wall_ns = wall_ns};
+    return LAPSE_OK;
+}
+
+static void absorb_fault(struct lapse_trackers *trackers, const struct lapse_history_event *event) {
+    if (event->u.fault.node < 0)
+        return;
+    trackers->node_paused = event->kind == LAPSE_HISTORY_FAULT_BEGIN;
+    if (event->kind == LAPSE_HISTORY_FAULT_END) {
+        trackers->node_was_paused = true;
+        trackers->node_woke = event->at;
+    }
+}
+
+static struct lapse_tracked_call *find_call(const struct lapse_trackers *trackers, int64_t id) {
+    size_t low = 0, high = trackers->call_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (trackers->calls[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (id <= 0 || low == trackers->call_count || trackers->calls[low].id != id)
+        return NULL;
+    return &trackers->calls[low];
+}
+
+/* A write's event comes before any other event: past that it is overdue, which is said once. */
+static void close_open_write(struct lapse_trackers *trackers,
+                             const struct lapse_history_event *event) {
+    if (event->kind != LAPSE_HISTORY_EMIT)
+        trackers->open_write = NULL;
+}
+
+bool lapse_verb_reads_key(int verb) {
+    return verb == LAPSE_VERB_GET || verb == LAPSE_VERB_ENTRY || verb == LAPSE_VERB_HAS;
+}
+
+bool lapse_verb_writes_key(int verb) {
+    return lapse_verb_takes_revision(verb) || verb == LAPSE_VERB_EXPIRE ||
+           verb == LAPSE_VERB_PERSIST;
+}
+
+bool lapse_verb_lists(int verb) {
+    return verb == LAPSE_VERB_LIST || verb == LAPSE_VERB_ALL || verb == LAPSE_VERB_COUNT;
+}
+
+bool lapse_verb_takes_revision(int verb) {
+    return lapse_verb_event(verb) != 0;
+}
+
+enum lapse_event_kind lapse_verb_event(int verb) {
+    switch (verb) {
+    case LAPSE_VERB_SET:
+    case LAPSE_VERB_CREATE:
+    case LAPSE_VERB_UPDATE:
+        return LAPSE_EVENT_PUT;
+    case LAPSE_VERB_DELETE:
+        return LAPSE_EVENT_DELETE;
+    case LAPSE_VERB_PURGE:
+        return LAPSE_EVENT_PURGE;
+    default:
+        return 0;
+    }
+}
