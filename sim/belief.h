@@ -1,0 +1,39 @@
+/* Beliefs: what a client holds to be its own, and until when a careful one acts on it.
+ *
+ * A belief begins with the reply of a grant. It ends with a reply that denies it, with the client's
+ * own release as it is sent, when the actor is stopped, when it crashes, and, for a careful client,
+ * when it looks at its clock at or past its deadline. */
+#ifndef SIM_BELIEF_H
+#define SIM_BELIEF_H
+
+#include "state.h"
+
+/* The grant that a step is under: by the slot of `under`, else by the token it carries, else the
+ * only one that the actor believes in. A slot that is not bound gives none. */
+struct lapse_sim_grant lapse_sim_belief_grant(const struct lapse_world *world,
+                                              const struct lapse_plan_step *step,
+                                              const struct lapse_request *request, int32_t actor,
+                                              int32_t n);
+/* The actor's belief in this grant, or NULL. */
+struct lapse_sim_belief *lapse_sim_belief_find(const struct lapse_world *world, int32_t actor,
+                                               const struct lapse_sim_grant *grant);
+/* Looks at the actor's clock: whether it may act under the grant. A belief whose deadline has come
+ * ends by that look. */
+bool lapse_sim_belief_look(struct lapse_world *world, int32_t actor,
+                           const struct lapse_sim_grant *grant, int32_t step);
+/* A call has been sent: a release ends the belief. */
+void lapse_sim_belief_sent(struct lapse_world *world, const struct lapse_sim_call *call);
+/* A reply has come. */
+void lapse_sim_belief_replied(struct lapse_world *world, const struct lapse_sim_call *call);
+/* The grant that a saved reply stands for; not given if it is none. */
+struct lapse_sim_grant lapse_sim_belief_of_call(const struct lapse_world *world,
+                                                const struct lapse_sim_call *call);
+void lapse_sim_belief_end_all(struct lapse_world *world, int32_t actor, enum lapse_belief_why why,
+                              int32_t step);
+/* Actors that believe in a name, rising, into `who` (room for every actor). may_act: only those who
+ * would act under it now. */
+size_t lapse_sim_belief_who(const struct lapse_world *world, bool key_lock,
+                            struct lapse_bytes bucket, struct lapse_bytes name, bool may_act,
+                            int32_t *who);
+
+#endif

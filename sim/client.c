@@ -1,0 +1,246 @@
+/* A client's side of a call: made from its line, looked at by a careful client, sent, timed out,
+ * answered, believed. */
+#include "client.h"
+
+#include "belief.h"
+#include "request.h"
+#include "world_events.h"
+
+static struct lapse_sim_call *take_place(struct lapse_world *world, int32_t *ret_index);
+static enum lapse_sim_flow transmit(struct lapse_world *world, const struct lapse_sim_call *drawn,
+                                    int64_t due_ns);
+static void push_for_call(struct lapse_world *world, const struct lapse_sim_call *call,
+                          int32_t index, enum lapse_queue_kind kind, int64_t at_ns);
+static void take_reply(struct lapse_world *world, const struct lapse_sim_call *call);
+static bool is_act(const struct lapse_sim_call *call);
+static int32_t save_slot(const struct lapse_world *world, const struct lapse_sim_call *call);
+
+enum lapse_sim_flow lapse_sim_client_send(struct lapse_world *world, int32_t strand,
+                                          int64_t due_ns) {
+    const struct lapse_plan_step *step = &world->plan->steps[lapse_sim_task_step(world, strand)];
+    struct lapse_sim_call call = lapse_sim_client_call(world, strand, step->u.call.verb);
+    int32_t slot = lapse_sim_client_under_unbound(world, step, call.n);
+    if (slot >= 0) {
+        return lapse_sim_client_unbound(world, &call, slot);
+    }
+    struct lapse_sim_draft draft = {0};
+    enum lapse_status status =
+        lapse_sim_draft_call(world, &draft, &step->u.call, call.actor, call.n, &slot);
+    call.request = draft.request;
+    call.grant = lapse_sim_belief_grant(world, step, &draft.request, call.actor, call.n);
+    bool careful = world->plan->setup.actors[call.actor].careful;
+    enum lapse_sim_flow flow;
+    if (status == LAPSE_ABSENT) {
+        flow = lapse_sim_client_unbound(world, &call, slot);
+    } else if (status != LAPSE_OK) {
+        flow = lapse_sim_client_refuse(world, &call, status);
+    } else if (careful && is_act(&call) &&
+               !lapse_sim_belief_look(world, call.actor, &call.grant, call.step)) {
+        flow = lapse_sim_client_refuse(world, &call, LAPSE_TOO_LATE);
+    } else {
+        flow = transmit(world, &call, due_ns);
+    }
+    lapse_sim_draft_free(world, &draft);
+    return flow;
+}
+
+void lapse_sim_client_reply(struct lapse_world *world, const struct lapse_queue_item *item) {
+    struct lapse_sim_call call = world->calls[item->index];
+    world->calls[item->index].id = 0;
+    take_reply(world, &call);
+}
+
+void lapse_sim_client_timeout(struct lapse_world *world, const struct lapse_queue_item *item) {
+    struct lapse_sim_call *kept = &world->calls[item->index];
+    struct lapse_sim_call call = *kept;
+    kept->answered = true;
+    if (kept->applied) {
+        kept->id = 0; /* its reply waits behind this timeout, and is dropped */
+    }
+    call.answer = (struct lapse_answer){.status = LAPSE_UNKNOWN};
+    take_reply(world, &call);
+}
+
+void lapse_sim_client_drop(struct lapse_world *world, const struct lapse_queue_item *item) {
+    struct lapse_sim_call *call = &world->calls[item->index];
+    if (call->id == item->id) {
+        call->id = 0;
+    }
+}
+
+struct lapse_sim_call lapse_sim_client_call(const struct lapse_world *world, int32_t strand,
+                                            int verb) {
+    const struct lapse_sim_strand *from = &world->strands[strand];
+    struct lapse_sim_call call = {
+        .step = lapse_sim_task_step(world, strand),
+        .actor = from->actor,
+        .incarnation = world->actors[from->actor].incarnation,
+        .strand = strand,
+        .strand_gen = from->gen,
+        .n = lapse_sim_task_n(world, strand),
+        .sent_ns = world->now.ns,
+    };
+    call.request.verb = verb;
+    call.request.resource = -1;
+    call.nowait = world->plan->steps[call.step].nowait;
+    return call;
+}
+
+const struct lapse_history_event *lapse_sim_client_invoke(struct lapse_world *world,
+                                                          const struct lapse_sim_call *call,
+                                                          int64_t due_ns) {
+    const struct lapse_sim_actor *actor = &world->actors[call->actor];
+    struct lapse_history_event event = lapse_world_call_event(world, LAPSE_HISTORY_INVOKE, call);
+    event.u.invoke.request = call->request;
+    event.u.invoke.grant = call->grant.ref;
+    event.u.invoke.loop = world->plan->steps[call->step].loop;
+    event.u.invoke.due.ns = due_ns;
+    event.u.invoke.looked = actor->has_look && world->plan->setup.actors[call->actor].careful;
+    event.u.invoke.last_look = actor->last_look;
+    return lapse_world_emit(world, &event);
+}
+
+void lapse_sim_client_answer(struct lapse_world *world, const struct lapse_sim_call *call,
+                             bool sent) {
+    struct lapse_history_event event = lapse_world_call_event(world, LAPSE_HISTORY_REPLY, call);
+    int32_t slot = save_slot(world, call);
+    event.u.reply.verb = call->request.verb;
+    event.u.reply.sent = sent;
+    event.u.reply.save_slot = slot;
+    event.u.reply.grant = call->grant.ref;
+    event.u.reply.answer = call->answer;
+    event.u.reply.answer.took.ns = world->now.ns - call->sent_ns;
+    const struct lapse_history_event *stored = lapse_world_emit(world, &event);
+    if (stored == NULL || slot < 0) {
+        return;
+    }
+    enum lapse_status status =
+        lapse_slots_bind(&world->slots, slot, call->request.verb, &stored->u.reply.answer);
+    if (status < 0) {
+        lapse_world_fail(world, status, "no memory for a saved reply");
+    }
+    lapse_sim_task_slot_bound(world);
+}
+
+enum lapse_sim_flow lapse_sim_client_refuse(struct lapse_world *world, struct lapse_sim_call *call,
+                                            enum lapse_status status) {
+    const struct lapse_plan_step *step = &world->plan->steps[call->step];
+    if (status == LAPSE_NOMEM) {
+        lapse_world_fail(world, status, "no memory for a request");
+        return LAPSE_FLOW_WAIT;
+    }
+    call->answer = (struct lapse_answer){.status = status};
+    lapse_sim_client_answer(world, call, false);
+    return lapse_sim_task_answered(world, call->strand, step, call->n, call->request.verb,
+                                   &call->answer);
+}
+
+enum lapse_sim_flow lapse_sim_client_unbound(struct lapse_world *world,
+                                             const struct lapse_sim_call *call, int32_t slot) {
+    struct lapse_history_event event = lapse_world_call_event(world, LAPSE_HISTORY_UNBOUND, call);
+    event.u.unbound.slot = slot;
+    (void)lapse_world_emit(world, &event);
+    return LAPSE_FLOW_ON;
+}
+
+int32_t lapse_sim_client_under_unbound(const struct lapse_world *world,
+                                       const struct lapse_plan_step *step, int32_t n) {
+    if (!step->has_under || lapse_slots_find(&world->slots, step->under, n) != NULL) {
+        return -1;
+    }
+    return step->under.base + (step->under.indexed && n > 0 ? n - 1 : 0);
+}
+
+static struct lapse_sim_call *take_place(struct lapse_world *world, int32_t *ret_index) {
+    for (size_t i = 0; i < world->call_count; i++) {
+        if (world->calls[i].id == 0) {
+            *ret_index = (int32_t)i;
+            return &world->calls[i];
+        }
+    }
+    void *calls = world->calls;
+    if (!lapse_world_grow(world, &calls, &world->call_cap, world->call_count + 1,
+                          sizeof(*world->calls))) {
+        return NULL;
+    }
+    world->calls = calls;
+    *ret_index = (int32_t)world->call_count;
+    return &world->calls[world->call_count++];
+}
+
+/* From here on the request's bytes are those of the stored INVOKE. */
+static enum lapse_sim_flow transmit(struct lapse_world *world, const struct lapse_sim_call *drawn,
+                                    int64_t due_ns) {
+    const struct lapse_plan_step *step = &world->plan->steps[drawn->step];
+    int32_t index = 0;
+    struct lapse_sim_call *call = take_place(world, &index);
+    if (call == NULL) {
+        return LAPSE_FLOW_WAIT;
+    }
+    *call = *drawn;
+    call->id = ++world->next_call;
+    const struct lapse_history_event *stored = lapse_sim_client_invoke(world, call, due_ns);
+    if (stored == NULL) {
+        call->id = 0;
+        return LAPSE_FLOW_WAIT;
+    }
+    call->request = stored->u.invoke.request;
+    world->strands[call->strand].wait = step->nowait ? LAPSE_WAIT_NONE : LAPSE_WAIT_CALL;
+    push_for_call(world, call, index, LAPSE_QUEUE_REQUEST, world->now.ns);
+    if (step->has_timeout) {
+        const struct lapse_sim_clock *clock = &world->actors[call->actor].clock;
+        push_for_call(world, call, index, LAPSE_QUEUE_TIMEOUT,
+                      lapse_sim_clock_after(clock, world->now, step->timeout_ns).ns);
+    }
+    lapse_sim_belief_sent(world, call);
+    return step->nowait ? LAPSE_FLOW_ON : LAPSE_FLOW_WAIT;
+}
+
+static void push_for_call(struct lapse_world *world, const struct lapse_sim_call *call,
+                          int32_t index, enum lapse_queue_kind kind, int64_t at_ns) {
+    bool request = kind == LAPSE_QUEUE_REQUEST; /* on its way whatever becomes of its client */
+    lapse_world_push(world, &(struct lapse_queue_item){.at_ns = at_ns,
+                                                       .phase = LAPSE_PHASE_UNDER_WAY,
+                                                       .kind = kind,
+                                                       .rank = at_ns,
+                                                       .due_ns = at_ns,
+                                                       .actor = request ? -1 : call->actor,
+                                                       .incarnation = call->incarnation,
+                                                       .index = index,
+                                                       .id = call->id});
+}
+
+/* Reply, save, belief, then the client's own decision. */
+static void take_reply(struct lapse_world *world, const struct lapse_sim_call *call) {
+    const struct lapse_plan_step *step = &world->plan->steps[call->step];
+    lapse_sim_client_answer(world, call, true);
+    lapse_sim_belief_replied(world, call);
+    int32_t slot = save_slot(world, call);
+    if (slot >= 0) {
+        world->slot_grants[slot] = lapse_sim_belief_of_call(world, call);
+    }
+    struct lapse_sim_strand *strand = &world->strands[call->strand];
+    bool waits = strand->wait == LAPSE_WAIT_CALL && strand->gen == call->strand_gen;
+    if (!strand->running || (!waits && !call->nowait)) {
+        return;
+    }
+    lapse_sim_task_go_on(world, call->strand,
+                         lapse_sim_task_answered(world, call->strand, step, call->n,
+                                                 call->request.verb, &call->answer));
+}
+
+static bool is_act(const struct lapse_sim_call *call) {
+    int verb = call->request.verb;
+    return call->grant.ref.given && verb != LAPSE_VERB_ACQUIRE && verb != LAPSE_VERB_RELEASE &&
+           verb != LAPSE_VERB_INSPECT;
+}
+
+/* Only an accepted reply is kept: a refused one has nothing that a later line should act on. */
+static int32_t save_slot(const struct lapse_world *world, const struct lapse_sim_call *call) {
+    const struct lapse_plan_step *step = &world->plan->steps[call->step];
+    if (!step->has_save || call->answer.status != LAPSE_OK) {
+        return -1;
+    }
+    int32_t slot = step->save.base + (step->save.indexed && call->n > 0 ? call->n - 1 : 0);
+    return (size_t)slot < world->slots.count ? slot : -1;
+}

@@ -1,0 +1,195 @@
+/* What is done to processes.
+ *
+ * A paused actor's clocks run on; what comes due for it is parked in order, and at its wake goes
+ * back into the queue, oldest due first. A crashed one loses its tasks, timers and beliefs; what it
+ * has sent is on its way all the same. */
+#include "fault.h"
+
+#include "belief.h"
+#include "client.h"
+#include "node.h"
+#include "task.h"
+#include "work.h"
+#include "world_events.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { INCARNATION_TEXT_MAX = 16 };
+
+static void pause_it(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault);
+static void wake(struct lapse_world *world, int32_t actor, int32_t step);
+static void crash(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault);
+static void restart(struct lapse_world *world, int32_t actor, int32_t step);
+static void drop_parked(struct lapse_world *world, struct lapse_sim_actor *actor);
+static struct lapse_bytes owner_text(struct lapse_world *world, int32_t actor);
+static void push_end(struct lapse_world *world, enum lapse_queue_kind kind, int32_t step,
+                     int32_t actor, int64_t at_ns);
+static int64_t until_of(const struct lapse_world *world, const struct lapse_plan_fault *fault);
+
+void lapse_sim_fault_step(struct lapse_world *world, int32_t step) {
+    const struct lapse_plan_fault *fault = &world->plan->steps[step].u.fault;
+    switch (fault->kind) {
+    case LAPSE_FAULT_PAUSE:
+        if (fault->ends) {
+            wake(world, fault->actor, step);
+        } else {
+            pause_it(world, step, fault);
+        }
+        break;
+    case LAPSE_FAULT_CRASH:
+        crash(world, step, fault);
+        break;
+    case LAPSE_FAULT_RESTART:
+        crash(world, step, &(struct lapse_plan_fault){.actor = fault->actor, .node = -1});
+        restart(world, fault->actor, step);
+        break;
+    }
+    lapse_world_check(world);
+}
+
+void lapse_sim_fault_end(struct lapse_world *world, const struct lapse_queue_item *item) {
+    if (item->kind == LAPSE_QUEUE_WAKE) {
+        wake(world, item->actor, item->index);
+    } else {
+        restart(world, item->actor, item->index);
+    }
+    lapse_world_check(world);
+}
+
+void lapse_sim_fault_incarnate(struct lapse_world *world, int32_t actor) {
+    struct lapse_sim_actor *who = &world->actors[actor];
+    who->incarnation++;
+    who->up = true;
+    who->stopped = false;
+    who->has_look = false;
+    who->owner = owner_text(world, actor);
+    lapse_sim_task_begin_all(world, actor);
+}
+
+/* A pause within a pause can only make it longer. */
+static void pause_it(struct lapse_world *world, int32_t step,
+                     const struct lapse_plan_fault *fault) {
+    bool node = fault->actor < 0;
+    struct lapse_sim_actor *actor = node ? NULL : &world->actors[fault->actor];
+    bool *paused = node ? &world->node.paused : &actor->paused;
+    int64_t *paused_until = node ? &world->node.paused_until_ns : &actor->paused_until_ns;
+    int64_t until = until_of(world, fault);
+    if (!node && !actor->up) {
+        return;
+    }
+    if (!*paused && !node) {
+        actor->paused_at_ns = world->now.ns;
+    }
+    if (*paused && *paused_until > until) {
+        until = *paused_until;
+    }
+    *paused = true;
+    *paused_until = until;
+    bool known = until < INT64_MAX;
+    lapse_world_emit_fault(world, true, LAPSE_FAULT_PAUSE, fault->actor, node ? 0 : -1, step,
+                           known ? &until : NULL);
+    if (known) {
+        push_end(world, LAPSE_QUEUE_WAKE, step, fault->actor, until);
+    }
+}
+
+static void wake(struct lapse_world *world, int32_t actor, int32_t step) {
+    if (actor < 0) {
+        if (world->node.paused) {
+            lapse_world_emit_fault(world, false, LAPSE_FAULT_PAUSE, -1, 0, step, NULL);
+            lapse_sim_node_wake(world);
+        }
+        return;
+    }
+    struct lapse_sim_actor *who = &world->actors[actor];
+    if (!who->paused) {
+        return;
+    }
+    who->paused = false;
+    lapse_world_emit_fault(world, false, LAPSE_FAULT_PAUSE, actor, -1, step, NULL);
+    for (size_t i = 0; i < who->parked.count; i++) {
+        struct lapse_queue_item item = who->parked.items[i];
+        item.at_ns = world->now.ns;
+        item.phase = LAPSE_PHASE_UNDER_WAY;
+        item.rank = item.due_ns;
+        lapse_world_push(world, &item);
+    }
+    who->parked.count = 0;
+    lapse_sim_work_stretch(world, actor);
+}
+
+static void crash(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault) {
+    struct lapse_sim_actor *who = &world->actors[fault->actor];
+    int64_t until = until_of(world, fault);
+    bool known = until < INT64_MAX;
+    if (!who->up) {
+        return;
+    }
+    lapse_world_emit_fault(world, true, LAPSE_FAULT_CRASH, fault->actor, -1, step,
+                           known ? &until : NULL);
+    lapse_sim_task_kill_all(world, fault->actor);
+    lapse_sim_belief_end_all(world, fault->actor, LAPSE_BELIEF_CRASHED, step);
+    drop_parked(world, who);
+    who->up = false;
+    who->paused = false;
+    if (known) {
+        push_end(world, LAPSE_QUEUE_RESTART, step, fault->actor, until);
+    }
+}
+
+static void restart(struct lapse_world *world, int32_t actor, int32_t step) {
+    lapse_sim_fault_incarnate(world, actor);
+    lapse_world_emit_fault(world, false, LAPSE_FAULT_CRASH, actor, -1, step, NULL);
+}
+
+static void drop_parked(struct lapse_world *world, struct lapse_sim_actor *actor) {
+    for (size_t i = 0; i < actor->parked.count; i++) {
+        const struct lapse_queue_item *item = &actor->parked.items[i];
+        if (item->kind == LAPSE_QUEUE_REPLY) {
+            lapse_sim_client_drop(world, item);
+        } else if (item->kind == LAPSE_QUEUE_DELIVER) {
+            lapse_sim_node_drop(world, item->payload);
+        }
+    }
+    actor->parked.count = 0;
+}
+
+/* A fixed text; else the actor's name, with its incarnation after the first: w1, w1#2. */
+static struct lapse_bytes owner_text(struct lapse_world *world, int32_t actor) {
+    const struct lapse_setup_actor *setup = &world->plan->setup.actors[actor];
+    int32_t incarnation = world->actors[actor].incarnation;
+    if (setup->owner.len > 0 || incarnation == 1) {
+        return setup->owner.len > 0 ? setup->owner : setup->name;
+    }
+    char *text = lapse_alloc_zero(world->alloc, setup->name.len + INCARNATION_TEXT_MAX);
+    if (text == NULL) {
+        lapse_world_fail(world, LAPSE_NOMEM, "no memory for an owner's text");
+        return setup->name;
+    }
+    memcpy(text, setup->name.data, setup->name.len);
+    int digits = snprintf(text + setup->name.len, INCARNATION_TEXT_MAX, "#%d", (int)incarnation);
+    LAPSE_ASSERT(digits > 0);
+    return (struct lapse_bytes){(const unsigned char *)text, setup->name.len + (size_t)digits};
+}
+
+static void push_end(struct lapse_world *world, enum lapse_queue_kind kind, int32_t step,
+                     int32_t actor, int64_t at_ns) {
+    int32_t incarnation = actor < 0 ? 0 : world->actors[actor].incarnation;
+    lapse_world_push(world, &(struct lapse_queue_item){.at_ns = at_ns,
+                                                       .phase = LAPSE_PHASE_FAULTS,
+                                                       .kind = kind,
+                                                       .rank = step,
+                                                       .due_ns = at_ns,
+                                                       .actor = actor,
+                                                       .incarnation = incarnation,
+                                                       .index = step});
+}
+
+static int64_t until_of(const struct lapse_world *world, const struct lapse_plan_fault *fault) {
+    int64_t until = INT64_MAX;
+    if (fault->has_for && !lapse_ns_add(world->now.ns, fault->for_ns, &until)) {
+        until = INT64_MAX;
+    }
+    return until;
+}

@@ -1,0 +1,51 @@
+/* Choice: the only source of chance in the project.
+ *
+ * Every draw is choose(n, label, who) -> 0..n-1, where 0 is always the plainest outcome, and every
+ * draw is recorded as (label, who, n, value). The makers differ only in where the value comes from:
+ * a seed, or a recorded list. By seed, the k-th draw of a (label, who) pair is a hash of seed,
+ * label, who and k, so a new draw in one place does not shift the others. From a record, the k-th
+ * draw of a pair takes the k-th entry of that pair; 0 if it is missing or out of range. */
+#ifndef SIM_CHOICE_H
+#define SIM_CHOICE_H
+
+#include "lapse/base.h"
+
+/* X(CONSTANT, value, word). Numbers are never changed: recorded lists name them. */
+#define LAPSE_CHOICE_TABLE(X) X(JITTER, 1, "jitter")
+
+enum lapse_choice_label {
+#define LAPSE_CHOICE_ENUM(id, value, word) LAPSE_CHOICE_##id = (value),
+    LAPSE_CHOICE_TABLE(LAPSE_CHOICE_ENUM)
+#undef LAPSE_CHOICE_ENUM
+};
+
+const char *lapse_choice_word(enum lapse_choice_label label);
+
+struct lapse_choice {
+    enum lapse_choice_label label;
+    int32_t who;    /* a plan id: step number */
+    uint64_t n;     /* > 0 */
+    uint64_t value; /* < n */
+};
+
+struct lapse_choices;
+
+/* The seeded maker, and the recorded one (copies `list`). alloc borrowed. OK or NOMEM. */
+enum lapse_status lapse_choices_open_seed(const lapse_alloc *alloc, uint64_t seed,
+                                          struct lapse_choices **ret);
+enum lapse_status lapse_choices_open_list(const lapse_alloc *alloc, const struct lapse_choice *list,
+                                          size_t count, struct lapse_choices **ret);
+void lapse_choices_close(struct lapse_choices *choices);
+
+/* Draws 0..n-1 (n > 0) and records it. When memory for the record runs out it returns 0 and the
+ * list is marked broken (lapse_choices_broken). */
+uint64_t lapse_choose(struct lapse_choices *choices, uint64_t n, enum lapse_choice_label label,
+                      int32_t who);
+bool lapse_choices_broken(const struct lapse_choices *choices);
+
+/* All draws so far, in order; and cutting back to the first `count` of them. */
+const struct lapse_choice *lapse_choices_list(const struct lapse_choices *choices,
+                                              size_t *ret_count);
+void lapse_choices_cut(struct lapse_choices *choices, size_t count);
+
+#endif

@@ -1,0 +1,65 @@
+/* The world: runs one plan under one source of choices and appends to a history.
+ *
+ * It does not know what should happen. All its mutable state, the store nodes' engines included,
+ * lies in one arena that is mapped once, so a snapshot is a copy out and a restore a copy back;
+ * plan, choices and history lie outside, the last two are cut to a mark. Same plan, same choices:
+ * the same history, byte for byte. */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "contracts/judge.h"
+#include "sim/choice.h"
+#include "sim/plan.h"
+
+struct lapse_world;
+
+struct lapse_world_options {
+    const struct lapse_plan *plan;      /* borrowed */
+    struct lapse_choices *choices;      /* borrowed */
+    struct lapse_history *history;      /* borrowed; empty */
+    struct lapse_judge *judge;          /* borrowed; NULL: not judged, never stopped early */
+    uint64_t events_max;                /* queue events; 0: 10,000,000. Reached: the run is cut */
+    bool check_often;                   /* lapse_check of each store after every command */
+};
+
+/* Writes BEGIN to the history. Returns OK, NOMEM, INVALID (the plan does not fit together). */
+enum lapse_status lapse_world_open(const struct lapse_world_options *options,
+                                   struct lapse_world **ret, struct lapse_error *err);
+void lapse_world_close(struct lapse_world *world);
+
+/* Runs one queue event. *ret_over is set once END has been written. Returns OK; NOMEM; BUG (an
+ * invariant of the store or the world is broken; err says which). */
+enum lapse_status lapse_world_step(struct lapse_world *world, bool *ret_over,
+                                   struct lapse_error *err);
+/* Steps until the run is over. */
+enum lapse_status lapse_world_run(struct lapse_world *world, struct lapse_error *err);
+
+/* Queue events run so far; true time reached. */
+uint64_t lapse_world_events(const struct lapse_world *world);
+struct lapse_true_time lapse_world_now(const struct lapse_world *world);
+
+/* A copy of all mutable state. Restoring it makes the next steps give the same events again. With
+ * a judge a world cannot be restored (INVALID): judges do not go back. */
+struct lapse_snapshot;
+enum lapse_status lapse_world_snapshot(const struct lapse_world *world, const lapse_alloc *alloc,
+                                       struct lapse_snapshot **ret);
+enum lapse_status lapse_world_restore(struct lapse_world *world, const struct lapse_snapshot *from);
+void lapse_snapshot_free(struct lapse_snapshot *snapshot);
+
+/* ---- A whole run in one call: world, history, judge and choices, opened and kept for reports. */
+struct lapse_run {
+    struct lapse_history *history;
+    struct lapse_judge *judge;
+    struct lapse_choices *choices;
+    uint64_t events;
+};
+enum lapse_status lapse_run_plan(const struct lapse_plan *plan, uint64_t seed,
+                                 struct lapse_run *ret, struct lapse_error *err);
+void lapse_run_free(struct lapse_run *run);
+
+/* Runs a plan twice, the second time snapshotted in the middle, finished, restored and finished
+ * again. Returns OK with three digests (equal iff deterministic). */
+enum lapse_status lapse_run_twice(const struct lapse_plan *plan, uint64_t seed,
+                                  uint64_t ret_digests[3], struct lapse_error *err);
+
+#endif

@@ -1,0 +1,97 @@
+/* A binary heap in the arena. Its comparison is total: no two items have one sequence number. */
+#include "queue.h"
+
+static bool before(const struct lapse_queue_item *a, const struct lapse_queue_item *b);
+static void sift_up(struct lapse_queue_item *items, size_t at);
+static void sift_down(struct lapse_queue_item *items, size_t count, size_t at);
+
+void lapse_queue_init(struct lapse_queue *queue, const lapse_alloc *alloc) {
+    *queue = (struct lapse_queue){.alloc = alloc};
+}
+
+bool lapse_queue_push(struct lapse_queue *queue, const struct lapse_queue_item *item) {
+    struct lapse_queue_item stamped = *item;
+    stamped.seq = queue->next_seq;
+    if (!lapse_queue_list_add(&queue->heap, queue->alloc, &stamped)) {
+        return false;
+    }
+    queue->next_seq++;
+    sift_up(queue->heap.items, queue->heap.count - 1);
+    return true;
+}
+
+const struct lapse_queue_item *lapse_queue_first(const struct lapse_queue *queue) {
+    return queue->heap.count == 0 ? NULL : &queue->heap.items[0];
+}
+
+struct lapse_queue_item lapse_queue_pop(struct lapse_queue *queue) {
+    LAPSE_ASSERT(queue->heap.count > 0);
+    struct lapse_queue_item first = queue->heap.items[0];
+    queue->heap.count--;
+    if (queue->heap.count > 0) {
+        queue->heap.items[0] = queue->heap.items[queue->heap.count];
+        sift_down(queue->heap.items, queue->heap.count, 0);
+    }
+    return first;
+}
+
+bool lapse_queue_list_add(struct lapse_queue_list *list, const lapse_alloc *alloc,
+                          const struct lapse_queue_item *item) {
+    void *items = list->items;
+    if (!lapse_alloc_grow(alloc, &items, &list->cap, list->count + 1, sizeof(*item))) {
+        return false;
+    }
+    list->items = items;
+    list->items[list->count++] = *item;
+    return true;
+}
+
+enum lapse_status lapse_queue_check(const struct lapse_queue *queue, struct lapse_error *err) {
+    for (size_t i = 1; i < queue->heap.count; i++) {
+        if (before(&queue->heap.items[i], &queue->heap.items[(i - 1) / 2])) {
+            return lapse_error_set(err, LAPSE_BUG, "the queue's heap is out of order at %zu", i);
+        }
+    }
+    return LAPSE_OK;
+}
+
+static bool before(const struct lapse_queue_item *a, const struct lapse_queue_item *b) {
+    if (a->at_ns != b->at_ns) {
+        return a->at_ns < b->at_ns;
+    }
+    if (a->phase != b->phase) {
+        return a->phase < b->phase;
+    }
+    if (a->rank != b->rank) {
+        return a->rank < b->rank;
+    }
+    return a->seq < b->seq;
+}
+
+static void sift_up(struct lapse_queue_item *items, size_t at) {
+    struct lapse_queue_item moving = items[at];
+    while (at > 0 && before(&moving, &items[(at - 1) / 2])) {
+        items[at] = items[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    items[at] = moving;
+}
+
+static void sift_down(struct lapse_queue_item *items, size_t count, size_t at) {
+    struct lapse_queue_item moving = items[at];
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= count) {
+            break;
+        }
+        if (child + 1 < count && before(&items[child + 1], &items[child])) {
+            child++;
+        }
+        if (!before(&items[child], &moving)) {
+            break;
+        }
+        items[at] = items[child];
+        at = child;
+    }
+    items[at] = moving;
+}

@@ -1,0 +1,196 @@
+/* The state of a world: everything that changes while it runs. All of it lies in the arena.
+ *
+ * Texts (keys, values, names of grants) are borrowed from the history, whose stored events keep
+ * their addresses; a snapshot cuts the history to its mark, so a restored world finds them there.
+ * Parts of the world reach each other through the small headers of this folder; there are no
+ * callbacks, and a fault of ours is kept in `status` and ends the run. */
+#ifndef SIM_STATE_H
+#define SIM_STATE_H
+
+#include "arena.h"
+#include "clock.h"
+#include "lapse/lapse.h"
+#include "queue.h"
+#include "sim/world.h"
+
+/* What stands between a strand and its next line. */
+enum lapse_sim_wait {
+    LAPSE_WAIT_NONE = 0,
+    LAPSE_WAIT_TIMER, /* the line's due time, or the loop's next firing */
+    LAPSE_WAIT_CALL,
+    LAPSE_WAIT_WORK,
+    LAPSE_WAIT_AWAIT,
+    LAPSE_WAIT_LOOP /* a loop that holds up what follows */
+};
+
+/* A grant that a step is under. `first` is the token that the grant began with; a lock made of a
+ * key tells newer ones (its revisions), so the pair (name, first) is what names a grant. */
+struct lapse_sim_grant {
+    struct lapse_grant_ref ref;
+    int64_t first;
+};
+
+/* A strand runs lines in order, one call in flight: the lines of a task, or the body of a loop. */
+struct lapse_sim_strand {
+    int32_t actor, task;
+    int32_t loop_step; /* the plan step of the loop; -1: the task's own lines */
+    int32_t parent;    /* the strand that this loop holds up; -1 */
+    bool running;
+    enum lapse_sim_wait wait;
+    int64_t gen;     /* timers of an older generation are stale */
+    size_t line;     /* the line that runs or is next */
+    int32_t turn;    /* which of `times: N` runs, from 1 */
+    int32_t firing;  /* which firing of the loop runs, from 1 */
+    int64_t grid_ns; /* loops: the last point of the grid that has fired */
+    int64_t sent_ns; /* work: when it began */
+    int64_t work_end_ns;
+    int64_t work_call;
+    struct lapse_sim_grant work_grant;
+};
+
+struct lapse_sim_task {
+    bool stopped; /* by an answer */
+};
+
+struct lapse_sim_actor {
+    int32_t incarnation; /* from 1 */
+    bool up, paused, stopped;
+    int64_t paused_at_ns;
+    int64_t paused_until_ns; /* INT64_MAX: until resumed */
+    struct lapse_sim_clock clock;
+    bool has_look;
+    struct lapse_steady last_look;
+    struct lapse_bytes owner;
+    struct lapse_queue_list parked; /* what came due while paused */
+};
+
+struct lapse_sim_belief {
+    int32_t actor;
+    struct lapse_sim_grant grant;
+    int64_t since_call; /* the call that began it */
+    int64_t sent_ns;    /* send time of the last success */
+    bool has_deadline;
+    struct lapse_steady deadline;
+};
+
+/* A call in flight; its request and answer lie in the history. */
+struct lapse_sim_call {
+    int64_t id; /* 0: the place is free */
+    int32_t step, actor, incarnation, strand;
+    int64_t strand_gen;
+    int32_t n;
+    bool nowait;
+    bool answered; /* the client has a reply, if only `unknown` */
+    bool applied;
+    bool granted; /* a lock made of a key: this write made the caller its creator */
+    int64_t sent_ns;
+    struct lapse_sim_grant grant;
+    struct lapse_request request;
+    struct lapse_answer answer;
+};
+
+struct lapse_sim_watcher {
+    int64_t id; /* the store's */
+    int32_t actor, incarnation;
+    int32_t watch; /* index of its name in the plan; -1 */
+};
+
+/* One event on its way to a watcher; the bytes follow it in the same block. */
+struct lapse_sim_delivery {
+    int64_t watcher;
+    int32_t watch;
+    bool first;
+    struct lapse_event event;
+    size_t bytes; /* of the whole block */
+};
+
+/* History indices of what a named watch was handed since an observer last looked. */
+struct lapse_sim_seen {
+    int64_t *events;
+    size_t count, cap;
+};
+
+/* A key of a bucket with locks, as the store left it. */
+struct lapse_sim_keylock {
+    int32_t bucket;
+    struct lapse_bytes key;
+    bool there;
+    struct lapse_end end;
+    int32_t actor, incarnation; /* the creator */
+    struct lapse_bytes owner;   /* its owner text */
+};
+
+struct lapse_sim_resource {
+    bool has_highest;
+    int64_t highest;
+    bool has_token; /* of the last write applied */
+    int64_t token;
+    struct lapse_bytes value;
+};
+
+struct lapse_sim_node {
+    struct lapse_world *world; /* for its clock */
+    struct lapse *store;
+    struct lapse_result result;
+    struct lapse_sim_clock clock;
+    bool paused;
+    int64_t paused_until_ns;
+    int64_t housekeep_ns; /* true time of the item in the queue; INT64_MAX: none */
+    int64_t idle_steps;   /* housekeeping that did nothing, at one instant */
+    struct lapse_queue_list parked;
+};
+
+/* What became of a plan step. */
+enum lapse_sim_ran { LAPSE_RAN_NOT = 0, LAPSE_RAN_YES, LAPSE_RAN_EXCUSED };
+
+struct lapse_world {
+    struct lapse_arena *arena;
+    const lapse_alloc *alloc;
+    const struct lapse_plan *plan;
+    struct lapse_choices *choices;
+    struct lapse_history *history;
+    struct lapse_judge *judge;
+    uint64_t events_max;
+    bool check_often;
+
+    struct lapse_true_time now;
+    uint64_t events;
+    bool over, stop;          /* stop: the judge, or a bound, ends the run */
+    enum lapse_status status; /* below 0: broken, for the reason in `error` */
+    struct lapse_error error;
+    struct lapse_queue queue;
+    int64_t next_call;
+
+    struct lapse_sim_actor *actors;
+    struct lapse_sim_task *tasks;
+    size_t strand_count;
+    struct lapse_sim_strand *strands; /* one a task, in order, then one a loop */
+    int32_t *strand_of;               /* by step: the strand of a loop; -1 */
+    enum lapse_sim_ran *ran;          /* by step */
+    struct lapse_slots slots;
+    struct lapse_sim_grant *slot_grants; /* by slot */
+    struct lapse_sim_seen *seen;         /* by watch name */
+    struct lapse_sim_resource *resources;
+    struct lapse_sim_node node;
+    struct lapse_sim_belief *beliefs; /* in the order in which they began */
+    size_t belief_count, belief_cap;
+    struct lapse_sim_call *calls;
+    size_t call_count, call_cap;
+    struct lapse_sim_watcher *watchers;
+    size_t watcher_count, watcher_cap;
+    struct lapse_sim_keylock *keylocks;
+    size_t keylock_count, keylock_cap;
+};
+
+/* Keeps the first fault; the run ends with it. */
+void lapse_world_fail(struct lapse_world *world, enum lapse_status status, const char *format, ...)
+    LAPSE_PRINTF(3, 4);
+/* Pushes an item; a full memory fails the world. */
+void lapse_world_push(struct lapse_world *world, const struct lapse_queue_item *item);
+/* Room for one more of an array; false: the world has failed. */
+bool lapse_world_grow(struct lapse_world *world, void **array, size_t *cap, size_t count,
+                      size_t item_bytes);
+/* Walks the store's and the queue's invariants; a broken one fails the world. */
+void lapse_world_check(struct lapse_world *world);
+
+#endif

@@ -1,0 +1,91 @@
+/* The determinism check: one straight run, then one that is snapshotted in the middle, finished,
+ * restored and finished again. Nothing is judged here: judges do not go back. */
+#include "sim/world.h"
+
+struct bench {
+    struct lapse_history *history;
+    struct lapse_choices *choices;
+    struct lapse_world *world;
+};
+
+static enum lapse_status bench_open(struct bench *bench, const struct lapse_plan *plan,
+                                    uint64_t seed, struct lapse_error *err);
+static void bench_close(struct bench *bench);
+static enum lapse_status run_to(struct lapse_world *world, uint64_t events,
+                                struct lapse_error *err);
+static enum lapse_status finish_twice(struct bench *bench, uint64_t ret_digests[2],
+                                      struct lapse_error *err);
+
+enum lapse_status lapse_run_twice(const struct lapse_plan *plan, uint64_t seed,
+                                  uint64_t ret_digests[3], struct lapse_error *err) {
+    struct bench bench = {0};
+    uint64_t events = 0;
+    enum lapse_status status = bench_open(&bench, plan, seed, err);
+    if (status == LAPSE_OK) {
+        status = lapse_world_run(bench.world, err);
+    }
+    if (status == LAPSE_OK) {
+        events = lapse_world_events(bench.world);
+        ret_digests[0] = lapse_history_digest(bench.history);
+    }
+    bench_close(&bench);
+    if (status == LAPSE_OK) {
+        status = bench_open(&bench, plan, seed, err);
+    }
+    if (status == LAPSE_OK) {
+        status = run_to(bench.world, events / 2, err);
+    }
+    if (status == LAPSE_OK) {
+        status = finish_twice(&bench, &ret_digests[1], err);
+    }
+    bench_close(&bench);
+    return status;
+}
+
+static enum lapse_status bench_open(struct bench *bench, const struct lapse_plan *plan,
+                                    uint64_t seed, struct lapse_error *err) {
+    const lapse_alloc *alloc = lapse_alloc_libc();
+    *bench = (struct bench){0};
+    enum lapse_status status = lapse_history_open(alloc, 0, &bench->history, err);
+    if (status == LAPSE_OK) {
+        status = lapse_choices_open_seed(alloc, seed, &bench->choices);
+    }
+    if (status == LAPSE_OK) {
+        struct lapse_world_options options = {
+            .plan = plan, .choices = bench->choices, .history = bench->history};
+        status = lapse_world_open(&options, &bench->world, err);
+    }
+    return status;
+}
+
+static void bench_close(struct bench *bench) {
+    lapse_world_close(bench->world);
+    lapse_choices_close(bench->choices);
+    lapse_history_close(bench->history);
+    *bench = (struct bench){0};
+}
+
+static enum lapse_status run_to(struct lapse_world *world, uint64_t events,
+                                struct lapse_error *err) {
+    bool over = false;
+    enum lapse_status status = LAPSE_OK;
+    while (status == LAPSE_OK && !over && lapse_world_events(world) < events) {
+        status = lapse_world_step(world, &over, err);
+    }
+    return status;
+}
+
+static enum lapse_status finish_twice(struct bench *bench, uint64_t ret_digests[2],
+                                      struct lapse_error *err) {
+    struct lapse_snapshot *middle = NULL;
+    enum lapse_status status = lapse_world_snapshot(bench->world, lapse_alloc_libc(), &middle);
+    for (int i = 0; i < 2 && status == LAPSE_OK; i++) {
+        status = i == 0 ? LAPSE_OK : lapse_world_restore(bench->world, middle);
+        if (status == LAPSE_OK) {
+            status = lapse_world_run(bench->world, err);
+        }
+        ret_digests[i] = lapse_history_digest(bench->history);
+    }
+    lapse_snapshot_free(middle);
+    return status;
+}
