@@ -132,6 +132,13 @@ void plain_event(struct builder *b, enum lapse_history_kind kind, int32_t actor)
     append(b, &event);
 }
 
+void client_fault(struct builder *b, enum lapse_fault_kind kind, int32_t actor) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_FAULT_BEGIN, actor, 0);
+    event.u.fault.kind = kind;
+    event.u.fault.node = -1;
+    append(b, &event);
+}
+
 int64_t decide(struct builder *b, int32_t actor, struct lapse_request request,
                struct lapse_answer answer) {
     int64_t call = invoke(b, actor, request);

@@ -138,6 +138,7 @@ void deliver(struct builder *b, bool first, struct lapse_event event);
 void resource(struct builder *b, int32_t actor, int64_t call, enum lapse_status status,
               int64_t token);
 void plain_event(struct builder *b, enum lapse_history_kind kind, int32_t actor);
+void client_fault(struct builder *b, enum lapse_fault_kind kind, int32_t actor);
 
 /* ---- Several. INVOKE and APPLY; returns the call. */
 int64_t decide(struct builder *b, int32_t actor, struct lapse_request request,

@@ -63,6 +63,8 @@ uint32_t lapse_judge_uses(const struct lapse_scene *scene,
         return uses | LAPSE_USE_RESOURCES;
     }
     if (lapse_verb_is_lease(request->verb)) {
+        uses |= request->verb == LAPSE_VERB_EXTEND ? LAPSE_USE_EXTEND : 0;
+        uses |= request->verb == LAPSE_VERB_RELEASE ? LAPSE_USE_RELEASE : 0;
         return uses | LAPSE_USE_LEASES;
     }
     if (request->verb == LAPSE_VERB_WATCH) {
@@ -142,6 +144,9 @@ static struct lapse_expect_context context_of(const struct lapse_judge *judge,
 static uint32_t uses_of_command(const struct lapse_scene *scene,
                                 const struct lapse_command *command) {
     uint32_t uses = LAPSE_USE_KEYS;
+    if (command->verb == LAPSE_VERB_EXPIRE || command->verb == LAPSE_VERB_PERSIST) {
+        uses |= LAPSE_USE_RETIME;
+    }
     if (command->verb == LAPSE_VERB_OPEN) {
         return uses | uses_of_config(&command->u.open.config);
     }

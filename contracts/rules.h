@@ -13,42 +13,42 @@
 /* X(name, id, kinds, uses), most special first: an event that breaks several contracts is charged
  * to the first. So what was found ended stands before what has ended, that before what lives on,
  * and those before the general promises on terms. */
-#define LAPSE_RULES(X)                                                         \
-    X(fence_03, "FENCE-03", LAPSE_ON(RESOURCE), LAPSE_USE_RESOURCES)           \
-    X(renew_01, "RENEW-01", LAPSE_ON(INVOKE), LAPSE_USE_LOOPS)                 \
-    X(belief_02, "BELIEF-02", LAPSE_ON(INVOKE), LAPSE_USE_BELIEF)              \
-    X(belief_01, "BELIEF-01", LAPSE_ON(INVOKE), LAPSE_USE_BELIEF)              \
-    X(lease_10, "LEASE-10", LAPSE_ON(APPLY), LAPSE_USE_LOCK_KEYS)              \
-    X(fence_01, "FENCE-01", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                 \
-    X(fence_02, "FENCE-02", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                 \
-    X(lease_08, "LEASE-08", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                 \
-    X(lease_03, "LEASE-03", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                 \
-    X(lease_05, "LEASE-05", LAPSE_ON_LOOK, LAPSE_USE_LEASES)                   \
-    X(lease_04, "LEASE-04", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                 \
-    X(lease_09, "LEASE-09", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                 \
-    X(lease_07, "LEASE-07", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                 \
-    X(lease_06, "LEASE-06", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                 \
-    X(lease_01, "LEASE-01", LAPSE_ON_LOOK, LAPSE_USE_LEASES)                   \
-    X(lease_02, "LEASE-02", LAPSE_ON_LOOK, LAPSE_USE_LEASES)                   \
-    X(watch_04, "WATCH-04", LAPSE_ON_WRITTEN, LAPSE_USE_WATCH)                 \
-    X(watch_03, "WATCH-03", LAPSE_ON(EMIT) | LAPSE_ON(END), LAPSE_USE_MARKERS) \
-    X(watch_02, "WATCH-02", LAPSE_ON_WRITTEN, LAPSE_USE_WATCH)                 \
-    X(watch_01, "WATCH-01", LAPSE_ON(DELIVER), LAPSE_USE_WATCH)                \
-    X(cas_02, "CAS-02", LAPSE_ON(APPLY), LAPSE_USE_CAS)                        \
-    X(kv_09, "KV-09", LAPSE_ON(APPLY), LAPSE_USE_IDLE)                         \
-    X(kv_04, "KV-04", LAPSE_ON_LOOK, LAPSE_USE_TERMS)                          \
-    X(kv_08, "KV-08", LAPSE_ON(APPLY), LAPSE_USE_IDLE)                         \
-    X(kv_03, "KV-03", LAPSE_ON_LOOK, LAPSE_USE_TERMS)                          \
-    X(cas_03, "CAS-03", LAPSE_ON(APPLY), LAPSE_USE_CAS)                        \
-    X(kv_05, "KV-05", LAPSE_ON_LOOK, LAPSE_USE_TERMS)                          \
-    X(cas_01, "CAS-01", LAPSE_ON(APPLY), LAPSE_USE_CAS)                        \
-    X(cas_05, "CAS-05", LAPSE_ON(APPLY) | LAPSE_ON(EMIT), LAPSE_USE_CAS)       \
-    X(cas_04, "CAS-04", LAPSE_ON(APPLY) | LAPSE_ON(EMIT), LAPSE_USE_KEYS)      \
-    X(kv_06, "KV-06", LAPSE_ON(APPLY), LAPSE_USE_TERMS)                        \
-    X(kv_07, "KV-07", LAPSE_ON(APPLY), LAPSE_USE_TERMS)                        \
-    X(kv_02, "KV-02", LAPSE_ON(APPLY), LAPSE_USE_TERMS)                        \
-    X(kv_01, "KV-01", LAPSE_ON_LOOK, LAPSE_USE_TERMS)                          \
-    X(kv_11, "KV-11", LAPSE_ON_LOOK, LAPSE_USE_KEYS)                           \
+#define LAPSE_RULES(X)                                                             \
+    X(fence_03, "FENCE-03", LAPSE_ON(RESOURCE), LAPSE_USE_RESOURCES)               \
+    X(renew_01, "RENEW-01", LAPSE_ON(INVOKE), LAPSE_USE_LOOPS)                     \
+    X(belief_02, "BELIEF-02", LAPSE_ON(INVOKE), LAPSE_USE_BELIEF)                  \
+    X(belief_01, "BELIEF-01", LAPSE_ON(INVOKE), LAPSE_USE_BELIEF)                  \
+    X(lease_10, "LEASE-10", LAPSE_ON(APPLY), LAPSE_USE_LOCK_KEYS)                  \
+    X(fence_01, "FENCE-01", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                     \
+    X(fence_02, "FENCE-02", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                     \
+    X(lease_08, "LEASE-08", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                     \
+    X(lease_03, "LEASE-03", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                     \
+    X(lease_05, "LEASE-05", LAPSE_ON_LOOK, LAPSE_USE_RELEASE)                      \
+    X(lease_04, "LEASE-04", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                     \
+    X(lease_09, "LEASE-09", LAPSE_ON(APPLY), LAPSE_USE_RELEASE | LAPSE_USE_EXTEND) \
+    X(lease_07, "LEASE-07", LAPSE_ON(APPLY), LAPSE_USE_EXTEND)                     \
+    X(lease_06, "LEASE-06", LAPSE_ON(APPLY), LAPSE_USE_EXTEND)                     \
+    X(lease_01, "LEASE-01", LAPSE_ON_LOOK, LAPSE_USE_LEASES)                       \
+    X(lease_02, "LEASE-02", LAPSE_ON_LOOK, LAPSE_USE_LEASES)                       \
+    X(watch_04, "WATCH-04", LAPSE_ON_WRITTEN, LAPSE_USE_WATCH)                     \
+    X(watch_03, "WATCH-03", LAPSE_ON(EMIT) | LAPSE_ON(END), LAPSE_USE_MARKERS)     \
+    X(watch_02, "WATCH-02", LAPSE_ON_WRITTEN, LAPSE_USE_WATCH)                     \
+    X(watch_01, "WATCH-01", LAPSE_ON(DELIVER) | LAPSE_ON(END), LAPSE_USE_WATCH)    \
+    X(cas_02, "CAS-02", LAPSE_ON(APPLY), LAPSE_USE_CAS)                            \
+    X(kv_09, "KV-09", LAPSE_ON(APPLY), LAPSE_USE_IDLE)                             \
+    X(kv_04, "KV-04", LAPSE_ON_LOOK, LAPSE_USE_TERMS)                              \
+    X(kv_08, "KV-08", LAPSE_ON(APPLY), LAPSE_USE_IDLE)                             \
+    X(kv_03, "KV-03", LAPSE_ON_LOOK, LAPSE_USE_TERMS)                              \
+    X(cas_03, "CAS-03", LAPSE_ON(APPLY), LAPSE_USE_CAS)                            \
+    X(kv_05, "KV-05", LAPSE_ON_LOOK, LAPSE_USE_TERMS)                              \
+    X(cas_01, "CAS-01", LAPSE_ON(APPLY), LAPSE_USE_CAS)                            \
+    X(cas_05, "CAS-05", LAPSE_ON(APPLY) | LAPSE_ON(EMIT), LAPSE_USE_CAS)           \
+    X(cas_04, "CAS-04", LAPSE_ON(APPLY) | LAPSE_ON(EMIT), LAPSE_USE_KEYS)          \
+    X(kv_06, "KV-06", LAPSE_ON(APPLY), LAPSE_USE_RETIME)                           \
+    X(kv_07, "KV-07", LAPSE_ON(APPLY), LAPSE_USE_TERMS)                            \
+    X(kv_02, "KV-02", LAPSE_ON(APPLY), LAPSE_USE_TERMS)                            \
+    X(kv_01, "KV-01", LAPSE_ON_LOOK, LAPSE_USE_TERMS)                              \
+    X(kv_11, "KV-11", LAPSE_ON_LOOK, LAPSE_USE_KEYS)                               \
     X(kv_13, "KV-13", LAPSE_ON_LOOK, LAPSE_USE_TERMS)
 
 #define LAPSE_RULE_DECLARE(name, id, kinds, uses)                              \

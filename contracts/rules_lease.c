@@ -14,8 +14,10 @@ static bool fail(const struct lapse_look *look, const struct lapse_tracked_grant
 static bool lease_01_concerns(const struct lapse_trackers *trackers,
                               const struct lapse_look *look) {
     (void)trackers;
-    return (look->verb == LAPSE_VERB_INSPECT || look->verb == LAPSE_VERB_ACQUIRE) &&
-           live(look) != NULL;
+    bool grants = look->verb == LAPSE_VERB_ACQUIRE;
+    if (live(look) == NULL)
+        return grants && look->answer->status == LAPSE_OK;
+    return grants || look->verb == LAPSE_VERB_INSPECT;
 }
 
 static bool lease_01_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
@@ -24,6 +26,8 @@ static bool lease_01_check(const struct lapse_trackers *trackers, const struct l
     const struct lapse_tracked_grant *grant = live(look);
     const struct lapse_answer *answer = look->answer;
     bool right = true;
+    if (grant == NULL)
+        return true;
     if (look->verb == LAPSE_VERB_ACQUIRE && answer->status == LAPSE_OK)
         right = same_owner(look, grant);
     else if (answer->status == LAPSE_OK || answer->status == LAPSE_HELD)

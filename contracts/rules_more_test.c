@@ -185,6 +185,28 @@ static void marker_missing_at_the_end(struct builder *b) {
     plain_event(b, LAPSE_HISTORY_END, -1);
 }
 
+static void watch_and_put(struct builder *b, enum lapse_fault_kind fault) {
+    struct lapse_answer answer = answered(b, LAPSE_OK);
+    answer.watcher = 1;
+    decide(b, W2, key_call(LAPSE_VERB_WATCH, "plain", ""), answer);
+    if (fault != 0)
+        client_fault(b, fault, W2);
+    put(b, W1, "plain", "a", "v", 1, 0);
+    plain_event(b, LAPSE_HISTORY_END, -1);
+}
+
+static void last_event_is_lost(struct builder *b) {
+    watch_and_put(b, 0);
+}
+
+static void last_event_waits_for_a_pause(struct builder *b) {
+    watch_and_put(b, LAPSE_FAULT_PAUSE);
+}
+
+static void watch_dies_with_its_client(struct builder *b) {
+    watch_and_put(b, LAPSE_FAULT_CRASH);
+}
+
 /* A stolen lock: the thief's put is charged each time, a takeover that names the version is not. */
 static void takeover_by_version(struct builder *b) {
     accept(b, W1, put_call(LAPSE_VERB_CREATE, "locks", "job", "a"), wrote(b, 1, 30 * SECOND));
@@ -255,6 +277,9 @@ Test(rules, notice_other_breaks_and_let_the_rest_pass) {
         {"a marker waits for a paused store", NULL, marker_late_by_a_pause},
         {"a marker comes too early", "WATCH-03", marker_too_early},
         {"a marker never comes", "WATCH-03", marker_missing_at_the_end},
+        {"a watcher's last event is lost", "WATCH-01", last_event_is_lost},
+        {"a paused watcher's event waits", NULL, last_event_waits_for_a_pause},
+        {"a crashed watcher is told nothing", NULL, watch_dies_with_its_client},
         {"a takeover names the version", NULL, takeover_by_version},
         {"the former creator puts", "LEASE-10", creator_lost_it_and_puts},
         {"a token alone names the grant", NULL, token_alone_names_the_grant},

@@ -3,6 +3,10 @@
 #include "track.h"
 #include "words.h"
 
+static const struct lapse_tracked_watch *find_unserved(const struct lapse_trackers *trackers,
+                                                       const struct lapse_history_event *event);
+static bool say_unserved(const struct lapse_trackers *trackers,
+                         const struct lapse_tracked_watch *watch, struct lapse_violation *ret);
 static bool refused(const struct lapse_trackers *trackers, const struct lapse_history_event *event);
 static bool made_right(const struct lapse_trackers *trackers,
                        const struct lapse_history_event *event, struct lapse_violation *ret);
@@ -32,6 +36,8 @@ static const struct lapse_tracked_key *shown_ended(const struct lapse_trackers *
 
 bool lapse_rule_watch_01_premise(const struct lapse_trackers *trackers,
                                  const struct lapse_history_event *event) {
+    if (event->kind == LAPSE_HISTORY_END)
+        return find_unserved(trackers, event) != NULL;
     return !event->u.deliver.first &&
            lapse_tracked_watch_find(trackers, event->u.deliver.watcher) != NULL;
 }
@@ -39,6 +45,8 @@ bool lapse_rule_watch_01_premise(const struct lapse_trackers *trackers,
 bool lapse_rule_watch_01_holds(const struct lapse_trackers *trackers,
                                const struct lapse_history_event *event,
                                struct lapse_violation *ret) {
+    if (event->kind == LAPSE_HISTORY_END)
+        return say_unserved(trackers, find_unserved(trackers, event), ret);
     const struct lapse_event *handed = &event->u.deliver.event;
     if (handed->kind == LAPSE_EVENT_GAP)
         return true;
@@ -165,6 +173,34 @@ bool lapse_rule_watch_04_holds(const struct lapse_trackers *trackers,
     lapse_violation_label(ret, event, "expired %s", name.text);
     return lapse_violation_say(ret, "%s ended with an event, but its bucket has no markers",
                                name.text);
+}
+
+/* A watch whose client and store run, and which was not handed all that was made for it. A run that
+ * was cut short says nothing of what was still to come. */
+static const struct lapse_tracked_watch *find_unserved(const struct lapse_trackers *trackers,
+                                                       const struct lapse_history_event *event) {
+    if (event->u.end.cut || trackers->node_paused)
+        return NULL;
+    for (size_t i = 0; i < trackers->watch_count; i++) {
+        const struct lapse_tracked_watch *watch = &trackers->watches[i];
+        size_t index;
+        if (watch->ended == NULL && !watch->waits &&
+            lapse_tracked_watch_next(trackers, watch, &index) != NULL)
+            return watch;
+    }
+    return NULL;
+}
+
+static bool say_unserved(const struct lapse_trackers *trackers,
+                         const struct lapse_tracked_watch *watch, struct lapse_violation *ret) {
+    size_t index;
+    const struct lapse_history_event *next = lapse_tracked_watch_next(trackers, watch, &index);
+    long long revision = (long long)next->u.emit.event.revision;
+    lapse_violation_label(ret, next, "revision %lld was made here", revision);
+    lapse_violation_label(ret, watch->began, "the watch began at revision %lld",
+                          (long long)watch->start_revision);
+    return lapse_violation_say(ret, "a watcher was never handed revision %lld, nor a gap",
+                               revision);
 }
 
 /* An event under a call that may make none: CAS-05 says so. */

@@ -23,6 +23,8 @@ enum lapse_status lapse_track_watch_apply(struct lapse_trackers *trackers,
                                           const struct lapse_history_event *event);
 void lapse_track_watch_deliver(struct lapse_trackers *trackers,
                                const struct lapse_history_event *event);
+void lapse_track_watch_fault(struct lapse_trackers *trackers,
+                             const struct lapse_history_event *event);
 void lapse_track_watch_free(struct lapse_trackers *trackers);
 
 enum lapse_status lapse_track_belief_event(struct lapse_trackers *trackers,

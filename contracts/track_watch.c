@@ -40,6 +40,22 @@ void lapse_track_watch_deliver(struct lapse_trackers *trackers,
     watch->delivered_by = event;
 }
 
+/* A watch ends with the client that asked for it; a pause only holds its events back. */
+void lapse_track_watch_fault(struct lapse_trackers *trackers,
+                             const struct lapse_history_event *event) {
+    bool begins = event->kind == LAPSE_HISTORY_FAULT_BEGIN;
+    for (size_t i = 0; i < trackers->watch_count; i++) {
+        struct lapse_tracked_watch *watch = &trackers->watches[i];
+        const struct lapse_tracked_call *call =
+            lapse_tracked_call_find(trackers, watch->began->call);
+        if (watch->ended != NULL || call == NULL || call->invoke->actor != event->actor)
+            continue;
+        watch->waits = begins;
+        if (begins && event->u.fault.kind == LAPSE_FAULT_CRASH)
+            watch->ended = event;
+    }
+}
+
 void lapse_track_watch_free(struct lapse_trackers *trackers) {
     lapse_alloc_free(trackers->alloc, trackers->watches,
                      trackers->watch_cap * sizeof *trackers->watches);

@@ -155,8 +155,10 @@ static enum lapse_status absorb_peak(struct lapse_trackers *trackers, int64_t se
 }
 
 static void absorb_fault(struct lapse_trackers *trackers, const struct lapse_history_event *event) {
-    if (event->u.fault.node < 0)
+    if (event->u.fault.node < 0) {
+        lapse_track_watch_fault(trackers, event);
         return;
+    }
     trackers->node_paused = event->kind == LAPSE_HISTORY_FAULT_BEGIN;
     if (event->kind == LAPSE_HISTORY_FAULT_END) {
         trackers->node_was_paused = true;

@@ -61,8 +61,11 @@ enum lapse_use {
     LAPSE_USE_LEASES = 64,
     LAPSE_USE_LOCK_KEYS = 128,
     LAPSE_USE_RESOURCES = 256,
-    LAPSE_USE_BELIEF = 512, /* careful actors */
-    LAPSE_USE_LOOPS = 1024  /* every, gap */
+    LAPSE_USE_BELIEF = 512,  /* careful actors */
+    LAPSE_USE_LOOPS = 1024,  /* every, gap */
+    LAPSE_USE_RETIME = 2048, /* expire, persist */
+    LAPSE_USE_EXTEND = 4096,
+    LAPSE_USE_RELEASE = 8192
 };
 
 /* All rules, most special first: an event that breaks several is charged to the first. */

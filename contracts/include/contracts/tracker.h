@@ -102,7 +102,8 @@ struct lapse_tracked_watch {
     enum lapse_watch_from from;
     int64_t start_revision;                  /* of the bucket when the watch began */
     const struct lapse_history_event *began; /* APPLY */
-    const struct lapse_history_event *ended; /* APPLY of the unwatch */
+    const struct lapse_history_event *ended; /* APPLY of the unwatch, or its client's crash */
+    bool waits;                              /* its client is paused: events wait for it */
     size_t next;
     int64_t delivered; /* highest revision handed over; 0: none */
     const struct lapse_history_event *delivered_by;
