@@ -1,0 +1,54 @@
+/* Private to reports: the small drawing tools that all writers share.
+ *
+ * Text from a scenario is hostile: it reaches an output only through `safe`, which lets no control
+ * character, broken UTF-8 or direction override through. One character counts as one column. */
+#ifndef REPORTS_DRAW_H
+#define REPORTS_DRAW_H
+
+#include "reports/report.h"
+
+enum lapse_paint {
+    LAPSE_PAINT_RESET = 0,
+    LAPSE_PAINT_ERROR,
+    LAPSE_PAINT_GOOD,
+    LAPSE_PAINT_WARN,
+    LAPSE_PAINT_FRAME, /* gutters, arrows, axes */
+    LAPSE_PAINT_STRONG
+};
+
+/* Switches the colour, if the style has any. */
+void lapse_out_paint(struct lapse_out *out, const struct lapse_style *style,
+                     enum lapse_paint paint);
+/* `count` times one character; none if count <= 0. */
+void lapse_out_repeat(struct lapse_out *out, char character, int count);
+/* Text made safe, at most columns_max characters (the last three then are "..."). Returns the
+ * columns written. */
+int lapse_out_safe(struct lapse_out *out, const char *bytes, size_t len, int columns_max);
+/* Safe text of any length. Returns the columns written. */
+int lapse_out_safe_text(struct lapse_out *out, const char *text);
+/* Safe text broken at spaces so that no line passes `width`; lines after the first are indented by
+ * `indent`. The first begins at column `at`. No newline at the end. */
+void lapse_out_wrap(struct lapse_out *out, const char *text, int at, int indent, int width);
+/* "1 scenario", "4 scenarios". */
+void lapse_out_count(struct lapse_out *out, size_t count, const char *one, const char *many);
+
+/* The bytes of the character that begins at bytes[0], len > 0; *ret_plain is false if it must not
+ * be shown as it is. */
+size_t lapse_character_bytes(const char *bytes, size_t len, bool *ret_plain);
+/* The columns of bytes[0..len). */
+int lapse_columns_of(const char *bytes, size_t len);
+
+/* One history event as a line of text without newline (events.c). `view` gives names. */
+void lapse_event_draw(struct lapse_out *out, const struct lapse_result_view *view,
+                      const struct lapse_history_event *event);
+/* The number of calls sent in a history. */
+size_t lapse_history_calls(const struct lapse_history *history);
+/* The first diagnostic of a view, or NULL. */
+const struct lapse_diag *lapse_view_diag(const struct lapse_result_view *view);
+/* The body of a failure without looks: excerpt, timeline, history line. At most about 50 lines. */
+void lapse_failure_draw(struct lapse_out *out, const struct lapse_result_view *view,
+                        const struct lapse_style *style);
+
+extern const lapse_format lapse_format_pretty, lapse_format_tap, lapse_format_junit;
+
+#endif

@@ -1,0 +1,369 @@
+/* Every event of a history as a line of text: what `replay -v` shows. Nothing is left out, so that
+ * two runs can be compared line by line. */
+#include <stdio.h>
+
+#include "draw.h"
+
+enum { SHORT_TEXT = 80 };
+
+static void draw_invoke(struct lapse_out *out, const struct lapse_result_view *view,
+                        const struct lapse_history_event *event);
+static void draw_request(struct lapse_out *out, const struct lapse_setup *setup,
+                         const struct lapse_request *request);
+static void draw_write(struct lapse_out *out, const struct lapse_command *command);
+static void draw_term(struct lapse_out *out, const struct lapse_term *term);
+static void draw_answer(struct lapse_out *out, int verb, const struct lapse_answer *answer);
+static void draw_reply(struct lapse_out *out, const struct lapse_history_event *event);
+static void draw_fault(struct lapse_out *out, const struct lapse_setup *setup,
+                       const struct lapse_history_event *event);
+static void draw_belief(struct lapse_out *out, const struct lapse_history_event *event);
+static void draw_resource(struct lapse_out *out, const struct lapse_setup *setup,
+                          const struct lapse_history_event *event);
+static void draw_probe(struct lapse_out *out, const struct lapse_result_view *view,
+                       const struct lapse_history_event *event);
+static void draw_bucket_event(struct lapse_out *out, const struct lapse_event *event);
+static void draw_rest(struct lapse_out *out, const struct lapse_result_view *view,
+                      const struct lapse_history_event *event);
+static void put_bytes(struct lapse_out *out, struct lapse_bytes bytes);
+static void put_span(struct lapse_out *out, int64_t ns);
+static int applied_verb(const struct lapse_result_view *view,
+                        const struct lapse_history_event *event);
+
+void lapse_events_draw(struct lapse_out *out, const struct lapse_result_view *view) {
+    size_t count = lapse_history_count(view->history);
+    for (size_t i = 0; i < count; i++) {
+        lapse_out_text(out, "  ");
+        lapse_event_draw(out, view, lapse_history_at(view->history, i));
+        lapse_out_text(out, "\n");
+    }
+}
+
+size_t lapse_history_calls(const struct lapse_history *history) {
+    size_t calls = 0;
+    size_t count = lapse_history_count(history);
+    for (size_t i = 0; i < count; i++) {
+        const struct lapse_history_event *event = lapse_history_at(history, i);
+        calls +=
+            event->kind == LAPSE_HISTORY_INVOKE && event->u.invoke.request.verb != LAPSE_CALL_WORK;
+    }
+    return calls;
+}
+
+void lapse_event_draw(struct lapse_out *out, const struct lapse_result_view *view,
+                      const struct lapse_history_event *event) {
+    const struct lapse_setup *setup = view->the_case->setup;
+    char at[LAPSE_TIME_TEXT_MAX];
+    lapse_out_format(out, "%5lld  %-12s  ", (long long)event->seq,
+                     lapse_span_print((struct lapse_span){event->at.ns}, at));
+    int columns = 0;
+    if (event->actor >= 0) {
+        struct lapse_bytes name = setup->actors[event->actor].name;
+        columns = lapse_out_safe(out, (const char *)name.data, name.len, SHORT_TEXT);
+    }
+    lapse_out_repeat(out, ' ', 8 - columns);
+    lapse_out_format(out, "  %-12s  ", lapse_history_kind_word(event->kind));
+    switch (event->kind) {
+    case LAPSE_HISTORY_INVOKE:
+        draw_invoke(out, view, event);
+        break;
+    case LAPSE_HISTORY_APPLY:
+        draw_answer(out, applied_verb(view, event), &event->u.apply.answer);
+        break;
+    case LAPSE_HISTORY_REPLY:
+        draw_reply(out, event);
+        break;
+    case LAPSE_HISTORY_FAULT_BEGIN:
+    case LAPSE_HISTORY_FAULT_END:
+        draw_fault(out, setup, event);
+        break;
+    case LAPSE_HISTORY_BELIEF_BEGIN:
+    case LAPSE_HISTORY_BELIEF_END:
+        draw_belief(out, event);
+        break;
+    case LAPSE_HISTORY_RESOURCE:
+        draw_resource(out, setup, event);
+        break;
+    default:
+        draw_rest(out, view, event);
+        break;
+    }
+    if (event->step >= 0 && (size_t)event->step < view->the_case->check_count) {
+        lapse_out_format(out, "  (line %d)", view->the_case->checks[event->step].place.line);
+    }
+}
+
+static void draw_invoke(struct lapse_out *out, const struct lapse_result_view *view,
+                        const struct lapse_history_event *event) {
+    draw_request(out, view->the_case->setup, &event->u.invoke.request);
+    if (event->u.invoke.due.ns < event->at.ns) {
+        lapse_out_text(out, ", due at ");
+        put_span(out, event->u.invoke.due.ns);
+    }
+    if (event->u.invoke.grant.given) {
+        lapse_out_text(out, ", under ");
+        put_bytes(out, event->u.invoke.grant.name);
+        lapse_out_format(out, " token %lld", (long long)event->u.invoke.grant.token);
+    }
+}
+
+static void draw_request(struct lapse_out *out, const struct lapse_setup *setup,
+                         const struct lapse_request *request) {
+    const struct lapse_command *command = &request->command;
+    lapse_out_text(out, lapse_call_word(request->verb));
+    lapse_out_text(out, " ");
+    switch (request->verb) {
+    case LAPSE_CALL_WORK:
+        put_span(out, request->work.ns);
+        break;
+    case LAPSE_CALL_WRITE:
+    case LAPSE_CALL_READ:
+        put_bytes(out, setup->resources[request->resource].name);
+        if (request->verb == LAPSE_CALL_WRITE) {
+            lapse_out_text(out, " value ");
+            put_bytes(out, request->value);
+        }
+        if (request->has_token) {
+            lapse_out_format(out, " token %lld", (long long)request->token);
+        }
+        break;
+    case LAPSE_VERB_ACQUIRE:
+    case LAPSE_VERB_EXTEND:
+    case LAPSE_VERB_RELEASE:
+        put_bytes(out, command->key);
+        lapse_out_text(out, " owner ");
+        put_bytes(out, command->u.lease.owner);
+        if (request->verb != LAPSE_VERB_RELEASE) {
+            lapse_out_text(out, " for ");
+            put_span(out, command->u.lease.span.ns);
+        }
+        if (command->u.lease.has_token) {
+            lapse_out_format(out, " token %lld", (long long)command->u.lease.token);
+        }
+        break;
+    default:
+        put_bytes(out, command->bucket);
+        lapse_out_text(out, command->bucket.len > 0 && command->key.len > 0 ? "/" : "");
+        put_bytes(out, command->key);
+        draw_write(out, command);
+        break;
+    }
+}
+
+static void draw_write(struct lapse_out *out, const struct lapse_command *command) {
+    switch (command->verb) {
+    case LAPSE_VERB_OPEN:
+        draw_term(out, &command->u.open.config.term);
+        break;
+    case LAPSE_VERB_SET:
+    case LAPSE_VERB_CREATE:
+    case LAPSE_VERB_UPDATE:
+        lapse_out_text(out, " value ");
+        put_bytes(out, command->u.write.value);
+        draw_term(out, &command->u.write.term);
+        break;
+    case LAPSE_VERB_EXPIRE:
+        draw_term(out, &command->u.write.term);
+        break;
+    default:
+        return;
+    }
+    if (command->verb != LAPSE_VERB_OPEN && command->u.write.has_if_version) {
+        lapse_out_format(out, " if_version %lld", (long long)command->u.write.if_version);
+    }
+}
+
+static void draw_term(struct lapse_out *out, const struct lapse_term *term) {
+    char date[LAPSE_TIME_TEXT_MAX];
+    if ((term->given & LAPSE_TERM_TTL) != 0) {
+        lapse_out_text(out, " ttl ");
+        put_span(out, term->ttl.ns);
+    }
+    if ((term->given & LAPSE_TERM_IDLE) != 0) {
+        lapse_out_text(out, " idle ");
+        put_span(out, term->idle.ns);
+    }
+    if ((term->given & LAPSE_TERM_EXPIRES_AT) != 0) {
+        lapse_out_format(out, " expires_at %s", lapse_wall_print(term->expires_at, date));
+    }
+}
+
+static void draw_answer(struct lapse_out *out, int verb, const struct lapse_answer *answer) {
+    char date[LAPSE_TIME_TEXT_MAX];
+    lapse_out_text(out, lapse_answer_word(verb, answer->status));
+    if (answer->value.len > 0) {
+        lapse_out_text(out, " ");
+        put_bytes(out, answer->value);
+    }
+    if (answer->owner.len > 0) {
+        lapse_out_text(out, " owner ");
+        put_bytes(out, answer->owner);
+    }
+    if (answer->has_token) {
+        lapse_out_format(out, " token %lld", (long long)answer->token);
+    }
+    if (answer->revision != 0) {
+        lapse_out_format(out, " rev %lld", (long long)answer->revision);
+    }
+    if (answer->end.kind == LAPSE_END_STEADY) {
+        lapse_out_text(out, " end ");
+        put_span(out, answer->end.ns);
+    } else if (answer->end.kind == LAPSE_END_WALL) {
+        lapse_out_format(out, " end %s",
+                         lapse_wall_print((struct lapse_wall){answer->end.ns}, date));
+    }
+    if (answer->end.kind != LAPSE_END_NONE) {
+        lapse_out_text(out, " left ");
+        put_span(out, answer->left.ns);
+    }
+    if (answer->renewed) {
+        lapse_out_text(out, verb == LAPSE_VERB_ACQUIRE ? " (held already)" : " (renewed)");
+    }
+    if (verb == LAPSE_VERB_LIST || verb == LAPSE_VERB_ALL || verb == LAPSE_VERB_COUNT) {
+        lapse_out_format(out, " %zu", answer->item_count);
+    }
+    for (size_t i = 0; answer->items != NULL && i < answer->item_count; i++) {
+        lapse_out_text(out, i == 0 ? ": " : " ");
+        put_bytes(out, answer->items[i].key);
+    }
+}
+
+static void draw_reply(struct lapse_out *out, const struct lapse_history_event *event) {
+    lapse_out_format(out, "%s: ", lapse_call_word(event->u.reply.verb));
+    draw_answer(out, event->u.reply.verb, &event->u.reply.answer);
+    if (!event->u.reply.sent) {
+        lapse_out_text(out, ", not sent");
+    }
+}
+
+static void draw_fault(struct lapse_out *out, const struct lapse_setup *setup,
+                       const struct lapse_history_event *event) {
+    lapse_out_text(out, lapse_fault_word(event->u.fault.kind));
+    if (event->u.fault.node >= 0) {
+        lapse_out_text(out, " of ");
+        put_bytes(out, setup->nodes[event->u.fault.node]);
+    }
+    if (event->u.fault.has_until) {
+        lapse_out_text(out, " until ");
+        put_span(out, event->u.fault.until.ns);
+    }
+}
+
+static void draw_belief(struct lapse_out *out, const struct lapse_history_event *event) {
+    static const char *const why[] = {"granted", "denied",  "released",
+                                      "stopped", "crashed", "deadline"};
+    put_bytes(out, event->u.belief.grant.name);
+    lapse_out_format(out, " token %lld: %s", (long long)event->u.belief.grant.token,
+                     why[event->u.belief.why]);
+    if (event->u.belief.has_deadline) {
+        lapse_out_text(out, ", deadline ");
+        put_span(out, event->u.belief.deadline.ns);
+    }
+}
+
+static void draw_resource(struct lapse_out *out, const struct lapse_setup *setup,
+                          const struct lapse_history_event *event) {
+    put_bytes(out, setup->resources[event->u.resource.resource].name);
+    lapse_out_format(out, ": %s %s", lapse_call_word(event->u.resource.verb),
+                     lapse_answer_word(event->u.resource.verb, event->u.resource.status));
+    if (event->u.resource.has_token) {
+        lapse_out_format(out, " token %lld", (long long)event->u.resource.token);
+    }
+    if (event->u.resource.has_highest) {
+        lapse_out_format(out, ", highest %lld", (long long)event->u.resource.highest);
+    }
+}
+
+static void draw_probe(struct lapse_out *out, const struct lapse_result_view *view,
+                       const struct lapse_history_event *event) {
+    const struct lapse_probe *probe = &event->u.probe;
+    const struct lapse_case *the_case = view->the_case;
+    if (event->step >= 0 && (size_t)event->step < the_case->check_count) {
+        lapse_out_format(out, "%s ", the_case->checks[event->step].verb);
+    }
+    put_bytes(out, probe->bucket);
+    lapse_out_text(out, probe->bucket.len > 0 ? "/" : "");
+    put_bytes(out, probe->name);
+    for (size_t i = 0; i < probe->answer_count; i++) {
+        lapse_out_format(out, "%s %s: ", i == 0 ? "" : ",",
+                         lapse_call_word(probe->answers[i].verb));
+        draw_answer(out, probe->answers[i].verb, &probe->answers[i].answer);
+    }
+    for (size_t i = 0; i < probe->who_count; i++) {
+        lapse_out_text(out, i == 0 ? ": " : ", ");
+        put_bytes(out, the_case->setup->actors[probe->who[i]].name);
+    }
+    for (size_t i = 0; i < probe->event_count; i++) {
+        lapse_out_text(out, i == 0 ? ": " : ", ");
+        draw_bucket_event(out, &probe->events[i]);
+    }
+    if (probe->kind == LAPSE_PROBE_STOPPED) {
+        lapse_out_text(out, probe->flag ? ": yes" : ": no");
+    }
+}
+
+static void draw_bucket_event(struct lapse_out *out, const struct lapse_event *event) {
+    static const char *const kinds[] = {"", "put", "delete", "purge", "expired", "gap"};
+    static const char *const whys[] = {"", "own", "default", "idle"};
+    lapse_out_format(out, "%s ", kinds[event->kind]);
+    put_bytes(out, event->bucket);
+    lapse_out_text(out, event->bucket.len > 0 ? "/" : "");
+    put_bytes(out, event->key);
+    lapse_out_format(out, " rev %lld", (long long)event->revision);
+    if (event->why != LAPSE_WHY_NONE) {
+        lapse_out_format(out, " (%s)", whys[event->why]);
+    }
+}
+
+static void draw_rest(struct lapse_out *out, const struct lapse_result_view *view,
+                      const struct lapse_history_event *event) {
+    const struct lapse_case *the_case = view->the_case;
+    switch (event->kind) {
+    case LAPSE_HISTORY_BEGIN:
+        put_bytes(out, the_case->setup->scenario);
+        break;
+    case LAPSE_HISTORY_EMIT:
+        draw_bucket_event(out, &event->u.emit.event);
+        break;
+    case LAPSE_HISTORY_DELIVER:
+        draw_bucket_event(out, &event->u.deliver.event);
+        break;
+    case LAPSE_HISTORY_PROBE:
+        draw_probe(out, view, event);
+        break;
+    case LAPSE_HISTORY_UNBOUND:
+        if (event->u.unbound.slot >= 0 && (size_t)event->u.unbound.slot < the_case->slot_count) {
+            lapse_out_format(out, "$");
+            lapse_out_safe_text(out, the_case->slot_names[event->u.unbound.slot]);
+        }
+        break;
+    case LAPSE_HISTORY_NOTE:
+        put_bytes(out, event->u.note.text);
+        break;
+    case LAPSE_HISTORY_END:
+        lapse_out_format(out, "state %016llx", (unsigned long long)event->u.end.state_digest);
+        break;
+    default:
+        break;
+    }
+}
+
+static void put_bytes(struct lapse_out *out, struct lapse_bytes bytes) {
+    (void)lapse_out_safe(out, (const char *)bytes.data, bytes.len, SHORT_TEXT);
+}
+
+static void put_span(struct lapse_out *out, int64_t ns) {
+    char buf[LAPSE_TIME_TEXT_MAX];
+    lapse_out_text(out, lapse_span_print((struct lapse_span){ns}, buf));
+}
+
+/* The verb that a decision answers: its INVOKE lies a little before it. */
+static int applied_verb(const struct lapse_result_view *view,
+                        const struct lapse_history_event *event) {
+    for (int64_t i = event->seq - 1; event->call > 0 && i >= 0; i--) {
+        const struct lapse_history_event *before = lapse_history_at(view->history, (size_t)i);
+        if (before->kind == LAPSE_HISTORY_INVOKE && before->call == event->call) {
+            return before->u.invoke.request.verb;
+        }
+    }
+    return LAPSE_VERB_NONE;
+}

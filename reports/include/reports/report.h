@@ -1,0 +1,126 @@
+/* Reports: what a run looks like to a person or to a CI system. One writer a format.
+ *
+ * A writer turns histories and verdicts into bytes; it never decides anything and never prints.
+ * Equal input gives equal bytes: no time stamps, no addresses, no real durations. */
+#ifndef REPORTS_REPORT_H
+#define REPORTS_REPORT_H
+
+#include "contracts/judge.h"
+
+/* ---- A growing text that a writer appends to. */
+struct lapse_out {
+    const lapse_alloc *alloc;
+    char *text; /* NUL-terminated when len > 0 */
+    size_t len, cap;
+    bool failed; /* memory ran out; what is there is a prefix */
+};
+void lapse_out_init(struct lapse_out *out, const lapse_alloc *alloc);
+void lapse_out_free(struct lapse_out *out);
+void lapse_out_bytes(struct lapse_out *out, const char *bytes, size_t len);
+void lapse_out_text(struct lapse_out *out, const char *text);
+void lapse_out_format(struct lapse_out *out, const char *format, ...) LAPSE_PRINTF(2, 3);
+
+/* ---- Looks. */
+struct lapse_style {
+    bool color;       /* ANSI colours; never the only carrier of meaning */
+    int width;        /* columns, at least 60; excerpts keep the caret in view */
+    int file_columns; /* of the names of files in lists; 0: as each needs */
+    int verbose;      /* -1 quiet, 0, 1: steps and untouched contracts, 2: every event */
+};
+
+/* ---- Source excerpts: the only drawer of source lines with carets. */
+struct lapse_source {
+    const char *name; /* as in places */
+    const char *text; /* whole file */
+    size_t bytes;
+};
+/* Draws one diagnostic in the manner of a compiler: error[CODE], place, lines with underlines for
+ * every label, notes. A place whose file is not `source` is shown without lines. */
+void lapse_excerpt_draw(struct lapse_out *out, const struct lapse_source *source,
+                        const struct lapse_diag *diag, const struct lapse_style *style);
+
+/* ---- One scenario as finished. */
+struct lapse_result_view {
+    const char *file; /* as given on the command line */
+    int line;         /* the document's first line */
+    int32_t row;      /* -1: no rows */
+    const char *name; /* with its row */
+    uint64_t seed;
+    const struct lapse_source *source;
+    const struct lapse_history *history;
+    const struct lapse_verdict *verdict;
+    const struct lapse_case *the_case;
+    enum lapse_outcome outcome; /* verdict's; the runner may lower it (unmet `sometimes`) */
+    const char *why;            /* INCONCLUSIVE, or broken: a sentence; else NULL */
+    bool broken;                /* lapse itself failed: source, history, verdict and the_case may be
+                                   NULL */
+};
+
+/* The text timeline of a run: axis, a lane for each lease, lock or key that matters, each actor,
+ * each resource, and a legend. `event` >= 0 marks the event that failed the run. */
+void lapse_timeline_draw(struct lapse_out *out, const struct lapse_result_view *view, int64_t event,
+                         const struct lapse_style *style);
+
+/* Every event of the history, a line each. */
+void lapse_events_draw(struct lapse_out *out, const struct lapse_result_view *view);
+
+/* The replay command, without newline: "lapse replay scenarios/x.yaml:12 --seed 1". */
+void lapse_replay_line(struct lapse_out *out, const struct lapse_result_view *view);
+
+/* ---- Formats. The runner calls `scenario` for each one finished and `file` once a file, in any
+ * process, keeps the bytes, and joins them in file order between `begin` and `end`. Whoever renders
+ * a scenario does not know how many came before it: where a format numbers its entries it writes
+ * LAPSE_FORMAT_INDEX, and lapse_format_join puts the number in. */
+#define LAPSE_FORMAT_INDEX "\001"
+
+struct lapse_totals {
+    size_t files, scenarios, passed, failed, inconclusive;
+    size_t broken;         /* scenarios or files at which lapse itself failed */
+    size_t mistaken_files; /* files with mistakes: not run */
+    size_t mistakes;
+    size_t skipped_folders;
+    size_t expected_violations; /* scenarios that broke what they list */
+    uint64_t seed;
+    int64_t simulated_ns; /* sum of true time */
+    uint64_t events;
+    size_t rule_count;
+    const int64_t *premises; /* by rule, summed */
+    uint32_t uses;           /* of enum lapse_use, or-ed */
+    int exit_code;
+};
+struct lapse_file_view { /* one file's turn, for `file` */
+    const char *file;
+    const struct lapse_source *source;
+    const struct lapse_diag_list *diags; /* mistakes; empty or NULL: it ran */
+    size_t scenarios, passed, failed, inconclusive, broken;
+    size_t expected_violations;
+    const char *expected_ids; /* "FENCE-03, LEASE-10": those that came, as listed; "" if none */
+};
+typedef struct lapse_format {
+    const char *name; /* "pretty", "tap", "junit" */
+    /* `totals` are the final ones: the runner joins after the last scenario. */
+    void (*begin)(struct lapse_out *out, const struct lapse_style *style,
+                  const struct lapse_totals *totals);
+    /* One scenario. May write nothing. */
+    void (*scenario)(struct lapse_out *out, const struct lapse_style *style,
+                     const struct lapse_result_view *view);
+    /* A file. Written for each, also for one that did not run. */
+    void (*file)(struct lapse_out *out, const struct lapse_style *style,
+                 const struct lapse_file_view *view);
+    /* `replay`: the replay line of the first failure, or NULL. */
+    void (*end)(struct lapse_out *out, const struct lapse_style *style,
+                const struct lapse_totals *totals, const char *replay);
+    bool file_first; /* `file` goes before its scenarios' bytes (pretty), else after */
+} lapse_format;
+
+/* Appends bytes that a format's `scenario` or `file` wrote, with each LAPSE_FORMAT_INDEX replaced
+ * by the next number; *index counts on from it. */
+void lapse_format_join(struct lapse_out *out, const char *bytes, size_t len, size_t *index);
+/* The format called `name`, or NULL. */
+const lapse_format *lapse_format_find(const char *name);
+/* The names, for help: NULL-terminated. */
+const char *const *lapse_format_names(void);
+/* What an exit code stands for: "1, a contract was violated or an expectation was not met". */
+const char *lapse_exit_sentence(int exit_code);
+
+#endif

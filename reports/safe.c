@@ -1,0 +1,98 @@
+/* Hostile text made fit to print: control characters, broken UTF-8 and direction overrides become
+ * '?', tabs become a space, so that columns can be counted and a terminal cannot be driven. */
+#include <string.h>
+
+#include "draw.h"
+
+enum { ELLIPSIS = 3 };
+
+static bool code_plain(unsigned long code);
+
+size_t lapse_character_bytes(const char *bytes, size_t len, bool *ret_plain) {
+    LAPSE_ASSERT(len > 0);
+    unsigned char lead = (unsigned char)bytes[0];
+    size_t need = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    *ret_plain = false;
+    if (need == 0 || lead > 0xF4 || need > len) {
+        return 1;
+    }
+    unsigned long code = need == 1 ? lead : lead & (0xFFUL >> (need + 1));
+    for (size_t i = 1; i < need; i++) {
+        unsigned char next = (unsigned char)bytes[i];
+        if ((next & 0xC0) != 0x80) {
+            return 1;
+        }
+        code = (code << 6) | (next & 0x3FUL);
+    }
+    static const unsigned long least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (code < least[need] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) {
+        return 1;
+    }
+    *ret_plain = code_plain(code);
+    return need;
+}
+
+int lapse_columns_of(const char *bytes, size_t len) {
+    int columns = 0;
+    for (size_t i = 0; i < len; columns++) {
+        bool plain;
+        i += lapse_character_bytes(bytes + i, len - i, &plain);
+    }
+    return columns;
+}
+
+int lapse_out_safe(struct lapse_out *out, const char *bytes, size_t len, int columns_max) {
+    int columns = lapse_columns_of(bytes, len);
+    bool cut = columns > columns_max;
+    int room = cut ? columns_max - ELLIPSIS : columns;
+    int done = 0;
+    for (size_t i = 0; i < len && done < room; done++) {
+        bool plain;
+        size_t step = lapse_character_bytes(bytes + i, len - i, &plain);
+        if (plain) {
+            lapse_out_bytes(out, bytes + i, step);
+        } else {
+            lapse_out_bytes(out, bytes[i] == '\t' ? " " : "?", 1);
+        }
+        i += step;
+    }
+    if (cut) {
+        lapse_out_text(out, "...");
+        done += ELLIPSIS;
+    }
+    return done;
+}
+
+int lapse_out_safe_text(struct lapse_out *out, const char *text) {
+    return lapse_out_safe(out, text, strlen(text), INT32_MAX);
+}
+
+void lapse_out_wrap(struct lapse_out *out, const char *text, int at, int indent, int width) {
+    bool first = true;
+    while (*text != '\0') {
+        size_t word = strcspn(text, " \n");
+        int columns = lapse_columns_of(text, word);
+        if (!first && at + 1 + columns > width) {
+            lapse_out_text(out, "\n");
+            lapse_out_repeat(out, ' ', indent);
+            at = indent;
+        } else if (!first) {
+            lapse_out_text(out, " ");
+            at++;
+        }
+        at += lapse_out_safe(out, text, word, INT32_MAX);
+        first = false;
+        text += word;
+        text += strspn(text, " \n");
+    }
+}
+
+/* Controls, and marks that turn the direction of what follows, are not shown. */
+static bool code_plain(unsigned long code) {
+    if (code < 0x20 || (code >= 0x7F && code < 0xA0)) {
+        return false;
+    }
+    bool turns = code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+                 (code >= 0x2066 && code <= 0x2069);
+    return !turns && code != 0xFEFF && code != 0x2028 && code != 0x2029;
+}
