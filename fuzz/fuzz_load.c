@@ -1,0 +1,128 @@
+/* The loader under any bytes: it must end, stay inside its memory, and say the same twice.
+ *
+ * Compiled by clang with -fsanitize=fuzzer this file is a whole fuzzer; with fuzz_main.c it is a
+ * program that runs files through the same function. */
+#include <stdint.h>
+#include <string.h>
+
+#include "scenarios/load.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint64_t digest_of(const struct lapse_file *file);
+static void digest_diag(struct lapse_digest *digest, const struct lapse_diag *diag);
+static void digest_plan(struct lapse_digest *digest, const struct lapse_plan *plan);
+static void check_plan(const struct lapse_plan *plan);
+static void check_shape(enum lapse_status status, const struct lapse_file *file);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    const char *bytes = data == NULL ? "" : (const char *)data;
+    uint64_t digests[2];
+    for (int i = 0; i < 2; i++) {
+        struct lapse_file file;
+        enum lapse_status status =
+            lapse_file_load(lapse_alloc_libc(), "fuzz.yaml", bytes, size, &file);
+        check_shape(status, &file);
+        digests[i] = digest_of(&file);
+        lapse_file_free(&file);
+    }
+    LAPSE_ASSERT(digests[0] == digests[1]);
+    return 0;
+}
+
+/* Plans without mistakes, or mistakes without plans; each mistake at a place of the file. */
+static void check_shape(enum lapse_status status, const struct lapse_file *file) {
+    LAPSE_ASSERT(status == LAPSE_OK || status == LAPSE_INVALID);
+    LAPSE_ASSERT((status == LAPSE_OK) == (file->diags.count == 0));
+    LAPSE_ASSERT((status == LAPSE_OK) == (file->plan_count > 0));
+    for (size_t i = 0; i < file->diags.count; i++) {
+        const struct lapse_diag *diag = file->diags.items[i];
+        LAPSE_ASSERT(diag->label_count > 0);
+        const struct lapse_place *place = &diag->labels[0].place;
+        LAPSE_ASSERT(place->file == file->name);
+        LAPSE_ASSERT(place->line > 0);
+        LAPSE_ASSERT(place->column > 0);
+        LAPSE_ASSERT(place->span > 0);
+        LAPSE_ASSERT(diag->message[0] != '\0');
+    }
+    for (size_t i = 0; i < file->plan_count; i++) {
+        check_plan(file->plans[i]);
+    }
+}
+
+/* Every number of a plan points into the plan. */
+static void check_plan(const struct lapse_plan *plan) {
+    int32_t steps = (int32_t)plan->step_count;
+    int32_t actors = (int32_t)plan->setup.actor_count;
+    LAPSE_ASSERT(plan->the_case.check_count == plan->step_count);
+    LAPSE_ASSERT(plan->line_first <= plan->line_last);
+    for (size_t i = 0; i < plan->step_count; i++) {
+        const struct lapse_plan_step *step = &plan->steps[i];
+        LAPSE_ASSERT(plan->the_case.checks[i].expect != NULL);
+        LAPSE_ASSERT(step->kind >= LAPSE_STEP_CALL && step->kind <= LAPSE_STEP_FAULT);
+        LAPSE_ASSERT(step->actor >= -1 && step->actor < actors);
+        LAPSE_ASSERT(step->loop >= -1 && step->loop < (int32_t)plan->setup.loop_count);
+        LAPSE_ASSERT(step->when.kind != LAPSE_WHEN_AT || step->when.ns >= 0);
+        for (size_t j = 0; step->kind == LAPSE_STEP_LOOP && j < step->u.loop.body_count; j++) {
+            LAPSE_ASSERT(step->u.loop.body[j] >= 0 && step->u.loop.body[j] < steps);
+        }
+    }
+    for (size_t i = 0; i < plan->task_count; i++) {
+        LAPSE_ASSERT(plan->tasks[i].actor >= 0 && plan->tasks[i].actor < actors);
+        for (size_t j = 0; j < plan->tasks[i].step_count; j++) {
+            LAPSE_ASSERT(plan->tasks[i].steps[j] >= 0 && plan->tasks[i].steps[j] < steps);
+        }
+    }
+}
+
+static uint64_t digest_of(const struct lapse_file *file) {
+    struct lapse_digest digest;
+    lapse_digest_begin(&digest);
+    lapse_digest_u64(&digest, file->diags.count);
+    for (size_t i = 0; i < file->diags.count; i++) {
+        digest_diag(&digest, file->diags.items[i]);
+    }
+    lapse_digest_u64(&digest, file->plan_count);
+    for (size_t i = 0; i < file->plan_count; i++) {
+        digest_plan(&digest, file->plans[i]);
+    }
+    return lapse_digest_value(&digest);
+}
+
+static void digest_diag(struct lapse_digest *digest, const struct lapse_diag *diag) {
+    lapse_digest_bytes(digest, lapse_bytes_of(diag->code));
+    lapse_digest_bytes(digest, lapse_bytes_of(diag->message));
+    for (size_t i = 0; i < diag->label_count; i++) {
+        lapse_digest_i64(digest, diag->labels[i].place.line);
+        lapse_digest_i64(digest, diag->labels[i].place.column);
+        lapse_digest_i64(digest, diag->labels[i].place.span);
+        lapse_digest_bytes(digest, lapse_bytes_of(diag->labels[i].text));
+    }
+    for (size_t i = 0; i < diag->note_count; i++) {
+        lapse_digest_bytes(digest, lapse_bytes_of(diag->notes[i].text));
+    }
+}
+
+static void digest_plan(struct lapse_digest *digest, const struct lapse_plan *plan) {
+    lapse_digest_bytes(digest, lapse_bytes_of(plan->name));
+    lapse_digest_i64(digest, plan->line_first);
+    lapse_digest_i64(digest, plan->line_last);
+    lapse_digest_i64(digest, plan->run_for_ns);
+    lapse_digest_u64(digest, plan->task_count);
+    for (size_t i = 0; i < plan->step_count; i++) {
+        const struct lapse_plan_step *step = &plan->steps[i];
+        const struct lapse_step_check *check = &plan->the_case.checks[i];
+        lapse_digest_u64(digest, (uint64_t)step->kind);
+        lapse_digest_u64(digest, (uint64_t)step->when.kind);
+        lapse_digest_i64(digest, step->when.ns);
+        lapse_digest_i64(digest, step->actor);
+        lapse_digest_i64(digest, step->times);
+        lapse_digest_bytes(digest, lapse_bytes_of(check->verb));
+        lapse_digest_bytes(digest, lapse_bytes_of(check->object));
+        lapse_digest_u64(digest, check->handled);
+        lapse_digest_u64(digest, (uint64_t)check->expect->kind);
+    }
+    for (size_t i = 0; i < plan->the_case.slot_count; i++) {
+        lapse_digest_bytes(digest, lapse_bytes_of(plan->the_case.slot_names[i]));
+    }
+}

@@ -1,0 +1,366 @@
+/* What a document declares, gathered before any line is decoded: buckets, resources, actors, and
+ * then, from all lines, saves, labels, watches and the names of leases. */
+#include <string.h>
+
+#include "decode.h"
+
+enum { SAVE_NAME_MAX = 60 };
+
+/* A walk over all lines. */
+struct walk {
+    struct lapse_decoder *d;
+    int32_t actor; /* whose lines these are; -1: `by` says */
+    int64_t times; /* of the loop around */
+};
+
+static void declare_resources(struct lapse_decoder *d, const struct lapse_node *node);
+static void declare_actors(struct lapse_decoder *d, const struct lapse_node *node);
+static void declare_actor(struct lapse_decoder *d, const struct lapse_node *name,
+                          const struct lapse_node *words);
+static void read_actor(struct lapse_decoder *d, const struct lapse_node *words,
+                       struct lapse_setup_actor *ret);
+static void walk_actors(struct walk *w, const struct lapse_node *actors);
+static void walk_list(struct walk *w, const struct lapse_node *list);
+static void walk_line(struct walk *w, const struct lapse_node *line);
+static int64_t times_of(const struct lapse_node *line, int64_t around);
+static void declare_label(struct walk *w, const struct lapse_node *line);
+static void declare_save(struct walk *w, const struct lapse_node *line, int64_t times);
+static void add_slot(struct walk *w, const struct lapse_node *save, size_t len, int64_t count,
+                     bool indexed);
+static void declare_watch(struct walk *w, const struct lapse_node *line);
+static void declare_leases(struct walk *w, const struct lapse_node *line);
+
+void lapse_resolve_declare(struct lapse_decoder *d) {
+    lapse_resolve_declare_buckets(d, lapse_node_get(d->root, "buckets"));
+    declare_resources(d, lapse_node_get(d->root, "resources"));
+    declare_actors(d, lapse_node_get(d->root, "actors"));
+    struct walk walk = {.d = d, .actor = -1};
+    walk_actors(&walk, lapse_node_get(d->root, "actors"));
+    walk.actor = -1;
+    walk_list(&walk, lapse_node_get(d->root, "steps"));
+    walk_list(&walk, lapse_node_get(d->root, "add"));
+    walk_list(&walk, lapse_node_get(d->root, "faults"));
+}
+
+void lapse_resolve_declare_buckets(struct lapse_decoder *d, const struct lapse_node *node) {
+    if (lapse_node_is_null(node) || !lapse_shape_is(d, node, LAPSE_NODE_MAP, "a map of buckets")) {
+        return;
+    }
+    for (size_t i = 0; i < node->count; i++) {
+        const struct lapse_node *words = node->items[i];
+        if (!lapse_shape_name(d, node->keys[i], "a bucket's name")) {
+            continue;
+        }
+        struct lapse_setup_bucket *bucket = lapse_decoder_add(d, &d->buckets);
+        if (bucket == NULL) {
+            return;
+        }
+        bucket->name = lapse_decoder_bytes(d, node->keys[i]);
+        (void)lapse_decoder_name(d, LAPSE_SPACE_BUCKET, node->keys[i]->text,
+                                 (int32_t)d->buckets.count - 1);
+        if (!lapse_node_is_null(words)) {
+            (void)lapse_resolve_terms(d, words, false, &bucket->config, &bucket->locks);
+        }
+    }
+}
+
+/* The words of a bucket. `send`: of a call, whose mistakes are the engine's to refuse. */
+bool lapse_resolve_terms(struct lapse_decoder *d, const struct lapse_node *map, bool send,
+                         struct lapse_bucket_config *ret, bool *ret_locks) {
+    if (!lapse_shape_is(d, map, LAPSE_NODE_MAP, "a map of a bucket's words")) {
+        return false;
+    }
+    const int64_t min = send ? INT64_MIN : 1;
+    bool fine = true;
+    for (size_t i = 0; i < map->count; i++) {
+        const struct lapse_node *key = map->keys[i];
+        const struct lapse_node *value = map->items[i];
+        if (!send && !lapse_shape_word(d, key, LAPSE_WORD_BUCKET, "a bucket")) {
+            fine = false;
+        } else if (lapse_node_is(key, "ttl")) {
+            ret->term.given |= LAPSE_TERM_TTL;
+            fine = lapse_number_span(d, value, min, &ret->term.ttl.ns) && fine;
+        } else if (lapse_node_is(key, "idle")) {
+            ret->term.given |= LAPSE_TERM_IDLE;
+            fine = lapse_number_span(d, value, min, &ret->term.idle.ns) && fine;
+        } else if (lapse_node_is(key, "markers") && lapse_node_is(value, "true")) {
+            ret->markers.ns = 3600 * LAPSE_NS_PER_S;
+        } else if (lapse_node_is(key, "markers") && !lapse_node_is(value, "false")) {
+            fine = lapse_number_span(d, value, min, &ret->markers.ns) && fine;
+        } else if (lapse_node_is(key, "locks")) {
+            fine = lapse_shape_flag(d, value, ret_locks) && fine;
+        }
+    }
+    if (!send && ret->term.given == (LAPSE_TERM_TTL | LAPSE_TERM_IDLE)) {
+        const struct lapse_node *idle = map->keys[lapse_node_index(map, "idle")];
+        const struct lapse_node *ttl = map->keys[lapse_node_index(map, "ttl")];
+        struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y117", idle->place, "",
+                                                    "a bucket has `ttl` or `idle`, never both");
+        lapse_diag_label(d->diags, diag, ttl->place, "the other one");
+        lapse_diag_note(d->diags, diag, "help",
+                        "keep one; to show that the store refuses both, send it: {open: NAME, ..}");
+        fine = false;
+    }
+    return fine;
+}
+
+static void declare_resources(struct lapse_decoder *d, const struct lapse_node *node) {
+    if (lapse_node_is_null(node) ||
+        !lapse_shape_is(d, node, LAPSE_NODE_MAP, "a map of resources")) {
+        return;
+    }
+    for (size_t i = 0; i < node->count; i++) {
+        const struct lapse_node *words = node->items[i];
+        if (!lapse_shape_name(d, node->keys[i], "a resource's name")) {
+            continue;
+        }
+        struct lapse_setup_resource *resource = lapse_decoder_add(d, &d->resources);
+        if (resource == NULL) {
+            return;
+        }
+        resource->name = lapse_decoder_bytes(d, node->keys[i]);
+        (void)lapse_decoder_name(d, LAPSE_SPACE_RESOURCE, node->keys[i]->text,
+                                 (int32_t)d->resources.count - 1);
+        if (lapse_node_is_null(words) ||
+            !lapse_shape_is(d, words, LAPSE_NODE_MAP, "a map of a resource's words")) {
+            continue;
+        }
+        for (size_t j = 0; j < words->count; j++) {
+            if (lapse_shape_word(d, words->keys[j], LAPSE_WORD_RESOURCE, "a resource")) {
+                (void)lapse_shape_flag(d, words->items[j], &resource->fenced);
+            }
+        }
+    }
+}
+
+static void declare_actors(struct lapse_decoder *d, const struct lapse_node *node) {
+    if (lapse_node_is_null(node)) {
+        struct lapse_setup_actor *only = lapse_decoder_add(d, &d->actors);
+        if (only != NULL) {
+            only->name = lapse_bytes_of("client");
+            (void)lapse_decoder_name(d, LAPSE_SPACE_ACTOR, "client", 0);
+        }
+        return;
+    }
+    if (node->kind == LAPSE_NODE_SCALAR) {
+        (void)lapse_shape_is(d, node, LAPSE_NODE_MAP, "a list of names or a map of actors");
+        return;
+    }
+    for (size_t i = 0; i < node->count; i++) {
+        bool map = node->kind == LAPSE_NODE_MAP;
+        declare_actor(d, map ? node->keys[i] : node->items[i], map ? node->items[i] : NULL);
+    }
+}
+
+static void declare_actor(struct lapse_decoder *d, const struct lapse_node *name,
+                          const struct lapse_node *words) {
+    if (!lapse_shape_name(d, name, "an actor's name")) {
+        return;
+    }
+    if (lapse_node_is(name, "n1")) {
+        struct lapse_diag *diag =
+            lapse_mistake_add(d->diags, "Y119", name->place, "", "`n1` is the store's node");
+        lapse_diag_note(d->diags, diag, "help", "give the actor another name");
+        return;
+    }
+    if (!lapse_decoder_name(d, LAPSE_SPACE_ACTOR, name->text, (int32_t)d->actors.count)) {
+        lapse_mistake_add(d->diags, "Y119", name->place, "", "`%.60s` is an actor already",
+                          name->text);
+        return;
+    }
+    struct lapse_setup_actor *actor = lapse_decoder_add(d, &d->actors);
+    if (actor == NULL) {
+        return;
+    }
+    actor->name = lapse_decoder_bytes(d, name);
+    if (words != NULL && words->kind == LAPSE_NODE_MAP) {
+        read_actor(d, words, actor);
+    }
+}
+
+static void read_actor(struct lapse_decoder *d, const struct lapse_node *words,
+                       struct lapse_setup_actor *ret) {
+    for (size_t i = 0; i < words->count; i++) {
+        const struct lapse_node *key = words->keys[i];
+        const struct lapse_node *value = words->items[i];
+        if (!lapse_shape_word(d, key, LAPSE_WORD_ACTOR, "an actor")) {
+            continue;
+        }
+        if (lapse_node_is(key, "careful")) {
+            (void)lapse_shape_flag(d, value, &ret->careful);
+        } else if (lapse_node_is(key, "margin")) {
+            (void)lapse_number_span(d, value, 0, &ret->margin.ns);
+        } else if (lapse_node_is(key, "owner") &&
+                   lapse_shape_is(d, value, LAPSE_NODE_SCALAR, "an owner text")) {
+            ret->owner = lapse_decoder_bytes(d, value);
+            (void)lapse_decoder_name(d, LAPSE_SPACE_OWNER, value->text, 0);
+        }
+    }
+    int64_t margin = lapse_node_index(words, "margin");
+    if (margin >= 0 && !ret->careful) {
+        struct lapse_diag *diag =
+            lapse_mistake_add(d->diags, "Y120", words->keys[margin]->place, "",
+                              "`margin` does nothing without `careful: true`");
+        lapse_diag_note(d->diags, diag, "help", "add `careful: true`, or take `margin` out");
+    }
+}
+
+static void walk_actors(struct walk *w, const struct lapse_node *actors) {
+    if (actors == NULL || actors->kind != LAPSE_NODE_MAP) {
+        return;
+    }
+    for (size_t i = 0; i < actors->count; i++) {
+        const struct lapse_node *name = actors->keys[i];
+        const struct lapse_node *words = actors->items[i];
+        const struct lapse_node *tasks = lapse_node_get(words, "tasks");
+        w->actor = lapse_decoder_find(w->d, LAPSE_SPACE_ACTOR, name->text, name->len);
+        walk_list(w, words);
+        for (size_t j = 0; tasks != NULL && j < tasks->count; j++) {
+            walk_list(w, tasks->items[j]);
+        }
+    }
+}
+
+/* Shapes are checked when lines are decoded; here what does not fit is passed over. */
+static void walk_list(struct walk *w, const struct lapse_node *list) {
+    for (size_t i = 0; list != NULL && list->kind == LAPSE_NODE_SEQ && i < list->count; i++) {
+        walk_line(w, list->items[i]);
+    }
+}
+
+static void walk_line(struct walk *w, const struct lapse_node *line) {
+    if (line->kind != LAPSE_NODE_MAP || line->dropped) {
+        return;
+    }
+    int64_t times = times_of(line, w->times);
+    declare_label(w, line);
+    declare_save(w, line, times);
+    declare_watch(w, line);
+    declare_leases(w, line);
+    int64_t around = w->times;
+    w->times = times;
+    walk_list(w, lapse_node_get(line, "do"));
+    w->times = around;
+}
+
+/* The number of `times`, or that of the loop around; a malformed one is noted later. */
+static int64_t times_of(const struct lapse_node *line, int64_t around) {
+    const struct lapse_node *node = lapse_node_get(line, "times");
+    if (node == NULL || node->kind != LAPSE_NODE_SCALAR) {
+        return around;
+    }
+    int64_t times = 0;
+    for (size_t i = 0; i < node->len && node->text[i] >= '0' && node->text[i] <= '9'; i++) {
+        times = times > LAPSE_TIMES_MAX ? times : times * 10 + (node->text[i] - '0');
+    }
+    return times > LAPSE_TIMES_MAX ? LAPSE_TIMES_MAX : times;
+}
+
+static void declare_label(struct walk *w, const struct lapse_node *line) {
+    const struct lapse_node *label = lapse_node_get(line, "label");
+    if (label == NULL || !lapse_shape_name(w->d, label, "a label")) {
+        return;
+    }
+    if (!lapse_decoder_name(w->d, LAPSE_SPACE_LABEL, label->text, label->place.line)) {
+        int32_t first = lapse_decoder_find(w->d, LAPSE_SPACE_LABEL, label->text, label->len);
+        lapse_mistake_add(w->d->diags, "Y119", label->place, "",
+                          "the label `%.60s` stands on line %d already", label->text, (int)first);
+    }
+}
+
+static void declare_save(struct walk *w, const struct lapse_node *line, int64_t times) {
+    const struct lapse_node *save = lapse_node_get(line, "save");
+    if (save == NULL || !lapse_shape_is(w->d, save, LAPSE_NODE_SCALAR, "a name")) {
+        return;
+    }
+    size_t len = save->len;
+    bool indexed = len > 2 && strcmp(save->text + len - 2, "$n") == 0;
+    len -= indexed ? 2 : 0;
+    const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    bool digit_first = save->text[0] >= '0' && save->text[0] <= '9';
+    if (strspn(save->text, letters) != len || digit_first || strcmp(save->text, "n") == 0 ||
+        len > SAVE_NAME_MAX) {
+        struct lapse_diag *diag = lapse_mistake_add(w->d->diags, "Y129", save->place, "",
+                                                    "`%.60s` cannot be a saved name", save->text);
+        lapse_diag_note(
+            w->d->diags, diag, "help",
+            "letters, digits and `_`, a letter first, not `n` alone; `x$n` with `times`");
+        return;
+    }
+    if (indexed && times == 0) {
+        struct lapse_diag *diag =
+            lapse_mistake_add(w->d->diags, "Y113", lapse_shape_part(save, len, 2), "",
+                              "$n stands outside of `times`");
+        lapse_diag_note(w->d->diags, diag, "help", "give the step or its loop `times: N`");
+        times = 1;
+    }
+    add_slot(w, save, len, indexed ? times : 1, indexed);
+}
+
+/* A name may be saved by several lines: they fill the same slots. */
+static void add_slot(struct walk *w, const struct lapse_node *save, size_t len, int64_t count,
+                     bool indexed) {
+    struct lapse_decoder *d = w->d;
+    enum lapse_space space = indexed ? LAPSE_SPACE_SLOT_INDEXED : LAPSE_SPACE_SLOT;
+    int32_t known = lapse_decoder_find(d, space, save->text, len);
+    if (known >= 0) {
+        struct lapse_slot_decl *first = lapse_list_at(&d->slots, (size_t)known);
+        if (count > first->count) {
+            lapse_mistake_add(d->diags, "Y119", save->place, "",
+                              "`%.60s` is saved on line %d by fewer calls", save->text,
+                              first->place.line);
+        }
+        return;
+    }
+    char *name = lapse_pool_text(d->pool, save->text, len);
+    struct lapse_slot_decl *decl = lapse_decoder_add(d, &d->slots);
+    *d->budget -= count;
+    if (name == NULL || decl == NULL || *d->budget < 0) {
+        d->nomem = d->nomem || name == NULL;
+        d->slots.count -= decl == NULL ? 0 : 1;
+        return;
+    }
+    *decl = (struct lapse_slot_decl){name, d->slot_total, (int32_t)count, indexed, save->place};
+    d->slot_total += (int32_t)count;
+    (void)lapse_decoder_name(d, space, name, (int32_t)d->slots.count - 1);
+}
+
+/* A watch without `as` is named by what it watches, unless that name is taken. */
+static void declare_watch(struct walk *w, const struct lapse_node *line) {
+    struct lapse_decoder *d = w->d;
+    const struct lapse_node *object = lapse_node_get(line, "watch");
+    const struct lapse_node *name = lapse_node_get(line, "as");
+    name = name == NULL ? object : name;
+    if (object == NULL || object->kind != LAPSE_NODE_SCALAR || name->kind != LAPSE_NODE_SCALAR ||
+        name->len == 0) {
+        return;
+    }
+    const struct lapse_node *by = lapse_node_get(line, "by");
+    int32_t actor = w->actor;
+    if (by != NULL && by->kind == LAPSE_NODE_SCALAR) {
+        actor = lapse_decoder_find(d, LAPSE_SPACE_ACTOR, by->text, by->len);
+    }
+    if (!lapse_decoder_name(d, LAPSE_SPACE_WATCH, name->text, (int32_t)d->watches.count)) {
+        return;
+    }
+    struct lapse_watch_decl *watch = lapse_decoder_add(d, &d->watches);
+    if (watch != NULL) {
+        size_t len = strcspn(object->text, "/");
+        watch->name = lapse_pool_text(d->pool, name->text, name->len);
+        watch->bucket = lapse_decoder_find(d, LAPSE_SPACE_BUCKET, object->text, len);
+        watch->actor = actor;
+        d->nomem = d->nomem || watch->name == NULL;
+    }
+}
+
+static void declare_leases(struct walk *w, const struct lapse_node *line) {
+    static const char *const verbs[] = {"acquire", "extend", "release", "inspect"};
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        const struct lapse_node *name = lapse_node_get(line, verbs[i]);
+        if (name == NULL || name->kind != LAPSE_NODE_SCALAR) {
+            continue;
+        }
+        w->d->leases_open = w->d->leases_open || strchr(name->text, '$') != NULL;
+        (void)lapse_decoder_name(w->d, LAPSE_SPACE_LEASE, name->text, 0);
+    }
+}

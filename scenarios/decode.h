@@ -1,0 +1,228 @@
+/* What the decoders share: one document on its way to one plan.
+ *
+ * Decoders note mistakes and go on; a plan is made only if none was noted. Memory failures set
+ * `nomem`, and nothing is read out of the decoder after that. */
+#ifndef SCENARIOS_DECODE_H
+#define SCENARIOS_DECODE_H
+
+#include "mistakes.h"
+#include "node.h"
+#include "sim/plan.h"
+#include "words.h"
+
+/* Name spaces of a document (kinds of struct lapse_names). */
+enum lapse_space {
+    LAPSE_SPACE_BUCKET = 1,
+    LAPSE_SPACE_RESOURCE,
+    LAPSE_SPACE_ACTOR,
+    LAPSE_SPACE_OWNER,
+    LAPSE_SPACE_WATCH,
+    LAPSE_SPACE_LABEL,
+    LAPSE_SPACE_SLOT,         /* $x; number: index in `slots` */
+    LAPSE_SPACE_SLOT_INDEXED, /* the x of $x$n; number: index in `slots` */
+    LAPSE_SPACE_MEASURE,
+    LAPSE_SPACE_LEASE
+};
+
+struct lapse_slot_decl {
+    const char *name; /* "t1"; of an indexed one the part before $n */
+    int32_t base, count;
+    bool indexed;
+    struct lapse_place place;
+};
+struct lapse_watch_decl {
+    const char *name;
+    int32_t bucket, actor;
+};
+
+enum { LAPSE_TIMES_MAX = 10000 };
+
+/* Heads an unmet line whose word stands for no contract. */
+#define LAPSE_NO_CONTRACT "EXPECT"
+
+struct lapse_decoder {
+    const lapse_alloc *alloc;
+    struct lapse_pool *pool; /* the plan's */
+    struct lapse_diag_list *diags;
+    const struct lapse_node *root;
+    struct lapse_plan *plan;
+    int64_t *budget; /* nodes and slots that the file may still unfold to */
+    struct lapse_names names;
+    struct lapse_list buckets, resources, actors; /* struct lapse_setup_... */
+    struct lapse_list steps, checks;              /* side by side */
+    struct lapse_list tasks, world, finals, loops;
+    struct lapse_list slots, watches, measures;
+    int32_t slot_total;
+    int64_t times;    /* of the line being decoded; 0: $n stands for nothing */
+    bool leases_open; /* a lease name holds $, so names cannot be checked */
+    bool endless;     /* a loop has neither times nor until: INSTANT */
+    struct lapse_place endless_place;
+    bool nomem;
+};
+
+/* Pool memory; NULL sets nomem. */
+void *lapse_decoder_take(struct lapse_decoder *d, size_t bytes);
+/* A new item of one of the decoder's lists; NULL sets nomem. */
+void *lapse_decoder_add(struct lapse_decoder *d, struct lapse_list *list);
+/* Copies a scalar's text into the plan. */
+struct lapse_bytes lapse_decoder_bytes(struct lapse_decoder *d, const struct lapse_node *node);
+/* Registers a name; false if it is taken already, or memory ran out. */
+bool lapse_decoder_name(struct lapse_decoder *d, enum lapse_space space, const char *text,
+                        int32_t number);
+int32_t lapse_decoder_find(const struct lapse_decoder *d, enum lapse_space space, const char *text,
+                           size_t len);
+
+/* ---- Shapes (shape.c). Each notes what is wrong and returns whether all is well. */
+bool lapse_shape_is(struct lapse_decoder *d, const struct lapse_node *node,
+                    enum lapse_node_kind kind, const char *wanted);
+/* Checks the keys of a map against the words of a kind; `thing` is "a bucket". The message for a
+ * word that is none names the nearest. True: the key can be decoded. */
+bool lapse_shape_word(struct lapse_decoder *d, const struct lapse_node *key,
+                      enum lapse_word_kind kind, const char *thing);
+/* Notes that a word of a later stage was met. */
+void lapse_shape_later(struct lapse_decoder *d, struct lapse_place place,
+                       const struct lapse_word *word);
+/* Whether the scalar may be a declared name. */
+bool lapse_shape_name(struct lapse_decoder *d, const struct lapse_node *node, const char *what);
+bool lapse_shape_flag(struct lapse_decoder *d, const struct lapse_node *node, bool *ret);
+/* The place of a scalar's text from `offset`, `span` bytes long. */
+struct lapse_place lapse_shape_part(const struct lapse_node *node, size_t offset, size_t span);
+
+/* ---- Numbers (number.c). */
+enum lapse_span_fault {
+    LAPSE_SPAN_FINE = 0,
+    LAPSE_SPAN_NO_UNIT,
+    LAPSE_SPAN_MALFORMED,
+    LAPSE_SPAN_MONTH,
+    LAPSE_SPAN_RANGE
+};
+/* Reads a whole text as a duration with arithmetic; notes nothing. *ret_at: where it went wrong. */
+enum lapse_span_fault lapse_number_scan(const char *text, size_t len, int64_t *ret_ns,
+                                        size_t *ret_at);
+/* A duration >= min (0 or 1). */
+bool lapse_number_span(struct lapse_decoder *d, const struct lapse_node *node, int64_t min,
+                       int64_t *ret_ns);
+/* As above on a part of the text, any sign. */
+bool lapse_number_span_part(struct lapse_decoder *d, const struct lapse_node *node, size_t offset,
+                            int64_t *ret_ns);
+bool lapse_number_count(struct lapse_decoder *d, const struct lapse_node *node, int64_t min,
+                        int64_t max, int64_t *ret);
+/* A date: DATE or NOW. */
+bool lapse_number_date(struct lapse_decoder *d, const struct lapse_node *node,
+                       struct lapse_operand *ret);
+
+/* ---- Texts and saved names (text.c). */
+bool lapse_text_decode(struct lapse_decoder *d, const struct lapse_node *node, size_t offset,
+                       struct lapse_text *ret);
+/* A scalar that is one `$name`, `$name$n` or `$name.field`. */
+bool lapse_text_slot(struct lapse_decoder *d, const struct lapse_node *node,
+                     struct lapse_slot_ref *ret);
+/* An operand of this kind: NUMBER, SPAN, DATE or TEXT; the first three also as `$x`, `$x+1`. */
+bool lapse_text_operand(struct lapse_decoder *d, const struct lapse_node *node,
+                        enum lapse_operand_kind kind, struct lapse_operand *ret);
+/* The field of this word, or DEFAULT. */
+enum lapse_field lapse_text_field(const char *word, size_t len);
+
+/* ---- Names (resolve.c). */
+/* Declares buckets, resources and actors, then saves, labels, watches and lease names. */
+void lapse_resolve_declare(struct lapse_decoder *d);
+/* The number under a name; -1 and a mistake with the nearest name if there is none. */
+int32_t lapse_resolve_name(struct lapse_decoder *d, const struct lapse_node *node,
+                           enum lapse_space space);
+/* Splits bucket/key. *ret_offset: where the key begins. */
+bool lapse_resolve_key(struct lapse_decoder *d, const struct lapse_node *node, int32_t *ret_bucket,
+                       size_t *ret_offset);
+/* A declared bucket whose name and `/` begin the text, or -1. */
+int32_t lapse_resolve_prefix(const struct lapse_decoder *d, const struct lapse_node *node);
+/* Notes a lease name that no call of the document names. */
+void lapse_resolve_lease(struct lapse_decoder *d, const struct lapse_node *node);
+/* Notes that a name of this kind is not there, with the nearest. */
+void lapse_resolve_unknown(struct lapse_decoder *d, struct lapse_place place,
+                           enum lapse_space space, const char *name);
+void lapse_resolve_declare_buckets(struct lapse_decoder *d, const struct lapse_node *node);
+bool lapse_resolve_terms(struct lapse_decoder *d, const struct lapse_node *map, bool send,
+                         struct lapse_bucket_config *ret, bool *ret_locks);
+
+/* ---- Lines (decode_step.c). */
+enum lapse_where {
+    LAPSE_WHERE_STEPS = 1,
+    LAPSE_WHERE_TASK,
+    LAPSE_WHERE_BODY, /* of a loop */
+    LAPSE_WHERE_FAULTS,
+    LAPSE_WHERE_EXPECT
+};
+struct lapse_line {
+    const struct lapse_node *node;
+    enum lapse_where where;
+    int32_t actor;    /* TASK BODY */
+    int32_t loop;     /* BODY: index in loops; else -1 */
+    bool shares_line; /* BODY: the loop's words stand in the same map */
+    int64_t at_ns;    /* STEPS FAULTS: when it is due */
+    int64_t times;    /* BODY: the loop's; 0 */
+};
+/* Decodes one line; *ret_step is its number, or -1 if it was a mistake. */
+void lapse_decode_line(struct lapse_decoder *d, const struct lapse_line *line, int32_t *ret_step);
+/* Adds an empty step and check; -1: memory ran out. */
+int32_t lapse_decode_new_step(struct lapse_decoder *d, const struct lapse_line *line,
+                              const struct lapse_word *row, size_t main_key);
+struct lapse_plan_step *lapse_decode_step_at(struct lapse_decoder *d, int32_t step);
+struct lapse_step_check *lapse_decode_check_at(struct lapse_decoder *d, int32_t step);
+/* Whether the answer's word belongs to the verb's; writes its status. */
+bool lapse_decode_answer(const struct lapse_word *row, const char *word, enum lapse_status *ret);
+void lapse_decode_when(struct lapse_decoder *d, const struct lapse_line *line,
+                       struct lapse_when *ret);
+
+/* ---- What a line does. Each fills step->u and its kind. */
+void lapse_decode_call(struct lapse_decoder *d, const struct lapse_word *row,
+                       const struct lapse_node *map, struct lapse_plan_step *step);
+void lapse_decode_probe(struct lapse_decoder *d, const struct lapse_word *row,
+                        const struct lapse_node *map, struct lapse_plan_step *step,
+                        struct lapse_step_check *check);
+void lapse_decode_fault(struct lapse_decoder *d, const struct lapse_word *row,
+                        const struct lapse_node *map, struct lapse_plan_step *step);
+void lapse_decode_loop(struct lapse_decoder *d, const struct lapse_line *line, int32_t *ret_step);
+void lapse_decode_handlers(struct lapse_decoder *d, const struct lapse_word *row,
+                           const struct lapse_line *line, struct lapse_plan_step *step,
+                           struct lapse_step_check *check);
+/* The verb's number, or 0. */
+int lapse_decode_verb(const char *word);
+
+/* ---- Expectations (decode_expect.c, decode_events.c). NULL: a mistake. */
+struct lapse_expect *lapse_decode_expect(struct lapse_decoder *d, const struct lapse_word *row,
+                                         const struct lapse_node *node);
+struct lapse_expect *lapse_decode_is(struct lapse_decoder *d, enum lapse_field field,
+                                     enum lapse_operand_kind kind, const struct lapse_node *node);
+struct lapse_expect *lapse_decode_who(struct lapse_decoder *d, const struct lapse_node *node);
+struct lapse_expect *lapse_decode_events(struct lapse_decoder *d, int32_t watch,
+                                         const struct lapse_node *node);
+struct lapse_expect *lapse_decode_first(struct lapse_decoder *d, struct lapse_place place);
+/* The kind of an event's word ("put"), or 0. */
+enum lapse_event_kind lapse_decode_event_kind(const char *word, size_t len);
+
+/* ---- Sections. */
+void lapse_decode_tasks(struct lapse_decoder *d, const struct lapse_node *actors);
+void lapse_decode_steps(struct lapse_decoder *d, const struct lapse_node *steps,
+                        const struct lapse_node *add);
+void lapse_decode_faults(struct lapse_decoder *d, const struct lapse_node *faults);
+void lapse_decode_finals(struct lapse_decoder *d, const struct lapse_node *expect);
+void lapse_decode_measures(struct lapse_decoder *d, const struct lapse_node *measure);
+void lapse_decode_sometimes(struct lapse_decoder *d, const struct lapse_node *sometimes);
+bool lapse_decode_pattern(struct lapse_decoder *d, const struct lapse_node *node,
+                          struct lapse_pattern *ret);
+
+/* ---- A whole document (decode_doc.c): one row of it, `vary` resolved. */
+struct lapse_decode_input {
+    const lapse_alloc *alloc;
+    struct lapse_diag_list *diags;
+    const char *file;
+    const struct lapse_node *root;
+    const char *row_text; /* "[span=5s]", or NULL */
+    int32_t row, document;
+    int line_first, line_last;
+    int64_t *budget;
+};
+/* *ret is the plan, or NULL if there are mistakes. False: memory ran out. */
+bool lapse_decode_document(const struct lapse_decode_input *input, struct lapse_plan **ret);
+void lapse_decode_free(struct lapse_plan *plan);
+
+#endif

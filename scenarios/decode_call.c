@@ -1,0 +1,283 @@
+/* What a client does: the object of each verb and its arguments. */
+#include <string.h>
+
+#include "decode.h"
+
+/* How a verb's object is read. */
+enum object { OBJECT_KEY = 1, OBJECT_BUCKET, OBJECT_LEASE, OBJECT_RESOURCE };
+struct verb_row {
+    const char *word;
+    int verb;
+    enum object object;
+};
+
+static const struct verb_row verb_rows[] = {
+    {"set", LAPSE_VERB_SET, OBJECT_KEY},
+    {"create", LAPSE_VERB_CREATE, OBJECT_KEY},
+    {"update", LAPSE_VERB_UPDATE, OBJECT_KEY},
+    {"get", LAPSE_VERB_GET, OBJECT_KEY},
+    {"entry", LAPSE_VERB_ENTRY, OBJECT_KEY},
+    {"has", LAPSE_VERB_HAS, OBJECT_KEY},
+    {"delete", LAPSE_VERB_DELETE, OBJECT_KEY},
+    {"purge", LAPSE_VERB_PURGE, OBJECT_KEY},
+    {"expire", LAPSE_VERB_EXPIRE, OBJECT_KEY},
+    {"persist", LAPSE_VERB_PERSIST, OBJECT_KEY},
+    {"list", LAPSE_VERB_LIST, OBJECT_BUCKET},
+    {"all", LAPSE_VERB_ALL, OBJECT_BUCKET},
+    {"count", LAPSE_VERB_COUNT, OBJECT_BUCKET},
+    {"acquire", LAPSE_VERB_ACQUIRE, OBJECT_LEASE},
+    {"extend", LAPSE_VERB_EXTEND, OBJECT_LEASE},
+    {"release", LAPSE_VERB_RELEASE, OBJECT_LEASE},
+    {"inspect", LAPSE_VERB_INSPECT, OBJECT_LEASE},
+    {"watch", LAPSE_VERB_WATCH, 0},
+    {"unwatch", LAPSE_VERB_UNWATCH, 0},
+    {"open", LAPSE_VERB_OPEN, 0},
+    {"write", LAPSE_CALL_WRITE, OBJECT_RESOURCE},
+    {"read", LAPSE_CALL_READ, OBJECT_RESOURCE},
+    {"work", LAPSE_CALL_WORK, 0},
+};
+
+static const struct verb_row *find_row(const char *word);
+static void read_object(struct lapse_decoder *d, const struct verb_row *row,
+                        const struct lapse_node *node, struct lapse_plan_call *call);
+static void read_key(struct lapse_decoder *d, const struct lapse_node *node,
+                     struct lapse_plan_call *call);
+static void read_arguments(struct lapse_decoder *d, const struct lapse_node *map,
+                           struct lapse_plan_call *call);
+static void check_needed(struct lapse_decoder *d, const struct lapse_node *map,
+                         const struct lapse_node *key, struct lapse_plan_call *call);
+static void read_watch(struct lapse_decoder *d, const struct lapse_node *map, int32_t actor,
+                       struct lapse_plan_call *call);
+static void read_unwatch(struct lapse_decoder *d, const struct lapse_node *map,
+                         struct lapse_plan_call *call);
+static void read_open(struct lapse_decoder *d, const struct lapse_node *map,
+                      struct lapse_plan_call *call);
+static void read_work(struct lapse_decoder *d, const struct lapse_node *map,
+                      struct lapse_plan_step *step);
+static void read_await(struct lapse_decoder *d, const struct lapse_node *node,
+                       struct lapse_plan_step *step);
+
+int lapse_decode_verb(const char *word) {
+    const struct verb_row *row = find_row(word);
+    return row == NULL ? 0 : row->verb;
+}
+
+void lapse_decode_call(struct lapse_decoder *d, const struct lapse_word *row,
+                       const struct lapse_node *map, struct lapse_plan_step *step) {
+    if (strcmp(row->word, "work") == 0) {
+        read_work(d, map, step);
+        return;
+    }
+    if (strcmp(row->word, "await") == 0) {
+        read_await(d, lapse_node_get(map, "await"), step);
+        return;
+    }
+    const struct verb_row *verb = find_row(row->word);
+    LAPSE_ASSERT(verb != NULL);
+    step->kind = LAPSE_STEP_CALL;
+    struct lapse_plan_call *call = &step->u.call;
+    call->verb = verb->verb;
+    call->bucket = call->resource = call->watch = -1;
+    if (verb->verb == LAPSE_VERB_OPEN) {
+        read_open(d, map, call);
+    } else if (verb->verb == LAPSE_VERB_WATCH) {
+        read_watch(d, map, step->actor, call);
+    } else if (verb->verb == LAPSE_VERB_UNWATCH) {
+        read_unwatch(d, map, call);
+    } else {
+        read_object(d, verb, lapse_node_get(map, row->word), call);
+        read_arguments(d, map, call);
+        check_needed(d, map, map->keys[lapse_node_index(map, row->word)], call);
+    }
+}
+
+static const struct verb_row *find_row(const char *word) {
+    for (size_t i = 0; i < sizeof(verb_rows) / sizeof(verb_rows[0]); i++) {
+        if (strcmp(verb_rows[i].word, word) == 0) {
+            return &verb_rows[i];
+        }
+    }
+    return NULL;
+}
+
+static void read_object(struct lapse_decoder *d, const struct verb_row *row,
+                        const struct lapse_node *node, struct lapse_plan_call *call) {
+    switch (row->object) {
+    case OBJECT_KEY:
+        read_key(d, node, call);
+        break;
+    case OBJECT_BUCKET:
+        call->bucket = lapse_resolve_name(d, node, LAPSE_SPACE_BUCKET);
+        break;
+    case OBJECT_LEASE:
+        if (lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "a lease name")) {
+            (void)lapse_text_decode(d, node, 0, &call->key);
+        }
+        break;
+    case OBJECT_RESOURCE:
+        call->resource = lapse_resolve_name(d, node, LAPSE_SPACE_RESOURCE);
+        break;
+    }
+}
+
+static void read_key(struct lapse_decoder *d, const struct lapse_node *node,
+                     struct lapse_plan_call *call) {
+    size_t offset = 0;
+    if (!lapse_resolve_key(d, node, &call->bucket, &offset) ||
+        !lapse_text_decode(d, node, offset, &call->key)) {
+        return;
+    }
+    const struct lapse_setup_bucket *bucket = lapse_list_at(&d->buckets, (size_t)call->bucket);
+    call->key_lock = bucket->locks;
+}
+
+static void read_arguments(struct lapse_decoder *d, const struct lapse_node *map,
+                           struct lapse_plan_call *call) {
+    struct {
+        const char *word;
+        enum lapse_operand_kind kind;
+        struct lapse_operand *operand;
+    } rows[] = {
+        {"ttl", LAPSE_OPERAND_SPAN, &call->ttl},
+        {"idle", LAPSE_OPERAND_SPAN, &call->idle},
+        {"expires_at", LAPSE_OPERAND_DATE, &call->expires_at},
+        {"for", LAPSE_OPERAND_SPAN, &call->span},
+        {"if_version", LAPSE_OPERAND_NUMBER, &call->if_version},
+        {"token", LAPSE_OPERAND_NUMBER, &call->token},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct lapse_node *node = lapse_node_get(map, rows[i].word);
+        if (node != NULL) {
+            (void)lapse_text_operand(d, node, rows[i].kind, rows[i].operand);
+        }
+    }
+    const struct lapse_node *value = lapse_node_get(map, "value");
+    if (value != NULL && lapse_shape_is(d, value, LAPSE_NODE_SCALAR, "a text")) {
+        call->has_value = lapse_text_decode(d, value, 0, &call->value);
+    }
+}
+
+/* What the verb cannot be sent without. Two terms in one call are sent: the store refuses them. */
+static void check_needed(struct lapse_decoder *d, const struct lapse_node *map,
+                         const struct lapse_node *key, struct lapse_plan_call *call) {
+    const char *missing = NULL;
+    const char *help = "";
+    if ((call->verb == LAPSE_VERB_ACQUIRE || call->verb == LAPSE_VERB_EXTEND) &&
+        lapse_node_get(map, "for") == NULL) {
+        missing = "for";
+        help = "write `for: 30s`, the span of the lease";
+    } else if (call->verb == LAPSE_VERB_UPDATE && lapse_node_get(map, "if_version") == NULL) {
+        missing = "if_version";
+        help = "write `if_version: $v1`; without a revision it is a `set`";
+    } else if (call->verb == LAPSE_VERB_EXPIRE && lapse_node_get(map, "ttl") == NULL &&
+               lapse_node_get(map, "idle") == NULL && lapse_node_get(map, "expires_at") == NULL) {
+        missing = "ttl";
+        help = "write `ttl`, `idle` or `expires_at`; `persist` takes the term away";
+    }
+    if (missing != NULL) {
+        struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y125", key->place, "",
+                                                    "`%s` needs `%s`", key->text, missing);
+        lapse_diag_note(d->diags, diag, "help", "%s", help);
+    }
+}
+
+static void read_watch(struct lapse_decoder *d, const struct lapse_node *map, int32_t actor,
+                       struct lapse_plan_call *call) {
+    const struct lapse_node *object = lapse_node_get(map, "watch");
+    const struct lapse_node *from = lapse_node_get(map, "from");
+    const struct lapse_node *as = lapse_node_get(map, "as");
+    if (!lapse_shape_is(d, object, LAPSE_NODE_SCALAR, "a bucket or a key")) {
+        return;
+    }
+    if (strchr(object->text, '/') != NULL) {
+        read_key(d, object, call);
+    } else {
+        call->bucket = lapse_resolve_name(d, object, LAPSE_SPACE_BUCKET);
+    }
+    if (as == NULL || lapse_shape_name(d, as, "a watch's name")) {
+        const struct lapse_node *name = as == NULL ? object : as;
+        call->watch = lapse_decoder_find(d, LAPSE_SPACE_WATCH, name->text, name->len);
+    }
+    if (as == NULL && call->watch >= 0) {
+        const struct lapse_watch_decl *decl = lapse_list_at(&d->watches, (size_t)call->watch);
+        call->watch = decl->actor >= 0 && decl->actor != actor ? -1 : call->watch;
+    }
+    if (from == NULL || lapse_node_is(from, "now")) {
+        return;
+    }
+    if (lapse_node_is(from, "live")) {
+        call->from = LAPSE_WATCH_LIVE;
+        return;
+    }
+    struct lapse_diag *diag =
+        lapse_mistake_add(d->diags, "Y127", from->place, "", "a watch is from `now` or `live`");
+    lapse_diag_note(d->diags, diag, "note", "a watch from a revision does not run yet");
+}
+
+static void read_unwatch(struct lapse_decoder *d, const struct lapse_node *map,
+                         struct lapse_plan_call *call) {
+    const struct lapse_node *as = lapse_node_get(map, "as");
+    const struct lapse_node *name = as == NULL ? lapse_node_get(map, "unwatch") : as;
+    call->watch = lapse_resolve_name(d, name, LAPSE_SPACE_WATCH);
+    if (call->watch >= 0) {
+        const struct lapse_watch_decl *decl = lapse_list_at(&d->watches, (size_t)call->watch);
+        call->bucket = decl->bucket;
+    }
+}
+
+/* The name may be of no declared bucket, and the words may be what the store refuses. */
+static void read_open(struct lapse_decoder *d, const struct lapse_node *map,
+                      struct lapse_plan_call *call) {
+    const struct lapse_node *name = lapse_node_get(map, "open");
+    if (!lapse_shape_name(d, name, "a bucket's name")) {
+        return;
+    }
+    call->bucket = lapse_decoder_find(d, LAPSE_SPACE_BUCKET, name->text, name->len);
+    (void)lapse_text_decode(d, name, 0, &call->bucket_name);
+    bool locks = false;
+    (void)lapse_resolve_terms(d, map, true, &call->config, &locks);
+}
+
+static void read_work(struct lapse_decoder *d, const struct lapse_node *map,
+                      struct lapse_plan_step *step) {
+    const struct lapse_node *span = lapse_node_get(map, "work");
+    step->kind = LAPSE_STEP_WORK;
+    if (lapse_text_operand(d, span, LAPSE_OPERAND_SPAN, &step->u.work) &&
+        step->u.work.kind == LAPSE_OPERAND_SPAN && step->u.work.number < 0) {
+        lapse_mistake_add(d->diags, "Y109", span->place, "", "this duration is below 0");
+    }
+}
+
+static void read_await(struct lapse_decoder *d, const struct lapse_node *node,
+                       struct lapse_plan_step *step) {
+    step->kind = LAPSE_STEP_AWAIT;
+    struct lapse_plan_await *await = &step->u.await;
+    await->bucket = -1;
+    if (node->kind != LAPSE_NODE_MAP) {
+        await->kind = LAPSE_AWAIT_SAVE;
+        (void)lapse_text_slot(d, node, &await->slot);
+        return;
+    }
+    await->kind = LAPSE_AWAIT_EVENT;
+    const struct lapse_node *word = node->count == 0 ? node : node->keys[0];
+    await->event = lapse_decode_event_kind(word->text, word->len);
+    if (node->count != 1 || await->event == 0 || await->event == LAPSE_EVENT_GAP) {
+        struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y127", word->place, "",
+                                                    "this is not an event to wait for");
+        lapse_diag_note(d->diags, diag, "help",
+                        "write {put: bucket/key}, {delete: ..}, {purge: ..} or {expired: ..}");
+        return;
+    }
+    const struct lapse_node *key = node->items[0];
+    size_t offset = 0;
+    if (!lapse_shape_is(d, key, LAPSE_NODE_SCALAR, "a key")) {
+        return;
+    }
+    /* With one bucket its name may be left out. */
+    if (d->buckets.count == 1 && lapse_resolve_prefix(d, key) < 0) {
+        await->bucket = 0;
+        (void)lapse_text_decode(d, key, 0, &await->key);
+    } else if (lapse_resolve_key(d, key, &await->bucket, &offset)) {
+        (void)lapse_text_decode(d, key, offset, &await->key);
+    }
+}

@@ -1,0 +1,360 @@
+/* Expectations of calls and observers: a word, a list, a map of fields, a comparison. */
+#include <stdio.h>
+#include <string.h>
+
+#include "decode.h"
+
+/* Verbs whose answer holds a value, so that a word may be one. */
+#define VALUE_VERBS "get entry has read"
+
+struct op_word {
+    const char *word;
+    enum lapse_op op;
+};
+static const struct op_word op_words[] = {
+    {"eq", LAPSE_OP_EQ}, {"ne", LAPSE_OP_NE}, {"lt", LAPSE_OP_LT}, {"le", LAPSE_OP_LE},
+    {"gt", LAPSE_OP_GT}, {"ge", LAPSE_OP_GE}, {"in", LAPSE_OP_IN},
+};
+
+static void read_word(struct lapse_decoder *d, const struct lapse_word *row,
+                      const struct lapse_node *node, struct lapse_list *words);
+static void read_words(struct lapse_decoder *d, const struct lapse_word *row,
+                       const struct lapse_node *node, struct lapse_expect *expect);
+static void read_fields(struct lapse_decoder *d, const struct lapse_word *row,
+                        const struct lapse_node *node, struct lapse_expect *expect);
+static void note_answer(struct lapse_decoder *d, const struct lapse_word *row,
+                        const struct lapse_node *node);
+static void note_field(struct lapse_decoder *d, const struct lapse_node *key);
+static enum lapse_operand_kind kind_of_field(enum lapse_field field, const struct lapse_node *node);
+static void read_compares(struct lapse_decoder *d, enum lapse_field field,
+                          enum lapse_operand_kind kind, const struct lapse_node *node,
+                          struct lapse_list *compares);
+static void read_compare(struct lapse_decoder *d, enum lapse_field field, enum lapse_op op,
+                         enum lapse_operand_kind kind, const struct lapse_node *node,
+                         struct lapse_list *compares);
+static bool read_value(struct lapse_decoder *d, enum lapse_field field,
+                       enum lapse_operand_kind kind, const struct lapse_node *node,
+                       struct lapse_operand *ret);
+static struct lapse_operand *read_operands(struct lapse_decoder *d, enum lapse_field field,
+                                           enum lapse_operand_kind kind,
+                                           const struct lapse_node *list);
+static void seal_compares(struct lapse_decoder *d, struct lapse_list *compares,
+                          struct lapse_expect *expect);
+static int compare_numbers(const int32_t *a, size_t count);
+
+struct lapse_expect *lapse_decode_first(struct lapse_decoder *d, struct lapse_place place) {
+    struct lapse_expect *expect = lapse_decoder_take(d, sizeof(*expect));
+    if (expect != NULL) {
+        expect->kind = LAPSE_EXPECT_FIRST;
+        expect->place = place;
+    }
+    return expect;
+}
+
+struct lapse_expect *lapse_decode_expect(struct lapse_decoder *d, const struct lapse_word *row,
+                                         const struct lapse_node *node) {
+    struct lapse_expect *expect = lapse_decode_first(d, node->place);
+    if (expect == NULL) {
+        return NULL;
+    }
+    bool lists = lapse_words_have("list all", row->word);
+    if (node->kind == LAPSE_NODE_MAP) {
+        expect->kind = LAPSE_EXPECT_FIELDS;
+        read_fields(d, row, node, expect);
+    } else if (node->kind == LAPSE_NODE_SEQ && lists) {
+        expect->kind = LAPSE_EXPECT_KEYS;
+        expect->operands = read_operands(d, LAPSE_FIELD_KEYS, LAPSE_OPERAND_TEXT, node);
+        expect->operand_count = node->count;
+    } else {
+        expect->kind = LAPSE_EXPECT_ANY;
+        read_words(d, row, node, expect);
+    }
+    return expect;
+}
+
+struct lapse_expect *lapse_decode_is(struct lapse_decoder *d, enum lapse_field field,
+                                     enum lapse_operand_kind kind, const struct lapse_node *node) {
+    struct lapse_expect *expect = lapse_decode_first(d, node->place);
+    if (expect == NULL) {
+        return NULL;
+    }
+    struct lapse_list compares = {.item_bytes = sizeof(struct lapse_compare)};
+    expect->kind = LAPSE_EXPECT_IS;
+    read_compares(d, field, kind, node, &compares);
+    seal_compares(d, &compares, expect);
+    return expect;
+}
+
+struct lapse_expect *lapse_decode_who(struct lapse_decoder *d, const struct lapse_node *node) {
+    struct lapse_expect *expect = lapse_decode_first(d, node->place);
+    bool one = node->kind == LAPSE_NODE_SCALAR;
+    if (expect == NULL || (!one && !lapse_shape_is(d, node, LAPSE_NODE_SEQ, "a list of actors"))) {
+        return expect;
+    }
+    size_t count = one ? 1 : node->count;
+    int32_t *actors = lapse_decoder_take(d, count * sizeof(*actors));
+    expect->kind = LAPSE_EXPECT_WHO;
+    for (size_t i = 0; actors != NULL && i < count; i++) {
+        actors[i] = lapse_resolve_name(d, one ? node : node->items[i], LAPSE_SPACE_ACTOR);
+        /* Kept rising: each goes in before the first that is not smaller. */
+        for (size_t j = i; j > 0 && actors[j - 1] > actors[j]; j--) {
+            int32_t moved = actors[j];
+            actors[j] = actors[j - 1];
+            actors[j - 1] = moved;
+        }
+    }
+    expect->actors = actors;
+    expect->actor_count = count;
+    if (actors != NULL && compare_numbers(actors, count) == 0) {
+        lapse_mistake_add(d->diags, "Y119", node->place, "", "an actor stands here twice");
+    }
+    return expect;
+}
+
+/* 0 if two neighbours are equal. Unknown names, all -1, have been noted already. */
+static int compare_numbers(const int32_t *a, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        if (a[i] >= 0 && a[i - 1] == a[i]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void read_words(struct lapse_decoder *d, const struct lapse_word *row,
+                       const struct lapse_node *node, struct lapse_expect *expect) {
+    struct lapse_list words = {.item_bytes = sizeof(struct lapse_expect_word)};
+    /* A count is a number, not a word. */
+    if (strcmp(row->word, "count") == 0 && node->kind == LAPSE_NODE_SCALAR &&
+        strchr("0123456789$", (int)node->text[0]) != NULL && node->len > 0) {
+        struct lapse_list compares = {.item_bytes = sizeof(struct lapse_compare)};
+        expect->kind = LAPSE_EXPECT_FIELDS;
+        read_compares(d, LAPSE_FIELD_COUNT, LAPSE_OPERAND_NUMBER, node, &compares);
+        seal_compares(d, &compares, expect);
+        return;
+    }
+    bool one = node->kind == LAPSE_NODE_SCALAR;
+    for (size_t i = 0; i < (one ? 1 : node->count); i++) {
+        read_word(d, row, one ? node : node->items[i], &words);
+    }
+    if (!one && node->count == 0) {
+        lapse_mistake_add(d->diags, "Y103", node->place, "", "an empty list expects nothing");
+    }
+    expect->word_count = words.count;
+    expect->words = lapse_list_seal(&words, d->pool);
+    lapse_list_free(d->alloc, &words);
+}
+
+/* An answer if it is one of the verb's, else a value, if the verb's answer has one. */
+static void read_word(struct lapse_decoder *d, const struct lapse_word *row,
+                      const struct lapse_node *node, struct lapse_list *words) {
+    if (node->kind == LAPSE_NODE_MAP) {
+        const struct lapse_node *value = lapse_node_get(node, "value");
+        if (node->count != 1 || value == NULL) {
+            lapse_mistake_add(d->diags, "Y103", node->place, "",
+                              "in a list of words only {value: TEXT} can be a map");
+            return;
+        }
+        struct lapse_expect_word *word = lapse_decoder_add(d, words);
+        if (word != NULL) {
+            word->is_value = lapse_text_operand(d, value, LAPSE_OPERAND_TEXT, &word->value);
+        }
+        return;
+    }
+    if (node->kind != LAPSE_NODE_SCALAR || (lapse_node_is_null(node) && node->len == 0)) {
+        (void)lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "an answer or a value");
+        return;
+    }
+    enum lapse_status status = LAPSE_OK;
+    bool answer = lapse_decode_answer(row, node->text, &status);
+    if (!answer && !lapse_words_have(VALUE_VERBS, row->word)) {
+        note_answer(d, row, node);
+        return;
+    }
+    struct lapse_expect_word *word = lapse_decoder_add(d, words);
+    if (word == NULL) {
+        return;
+    }
+    word->is_value = !answer;
+    word->status = status;
+    if (!answer) {
+        (void)lapse_text_operand(d, node, LAPSE_OPERAND_TEXT, &word->value);
+    }
+}
+
+static void note_answer(struct lapse_decoder *d, const struct lapse_word *row,
+                        const struct lapse_node *node) {
+    struct lapse_nearest nearest;
+    lapse_nearest_begin(&nearest, node->text);
+    /* The table's texts are whole lists: cut out, a word must live as long as the note. */
+    char words[16][32];
+    size_t count = 0;
+    const char *rest = row->answers;
+    while (count < 16 && (rest = lapse_words_next(rest, words[count], sizeof(words[0]))) != NULL) {
+        lapse_nearest_offer(&nearest, words[count]);
+        count++;
+    }
+    char label[64] = "";
+    if (nearest.best != NULL) {
+        (void)snprintf(label, sizeof(label), "did you mean `%s`?", nearest.best);
+    }
+    struct lapse_diag *diag =
+        lapse_mistake_add(d->diags, "Y114", node->place, label, "`%.60s` is not an answer of `%s`",
+                          node->text, row->word);
+    lapse_diag_note(d->diags, diag, "note",
+                    "`%s` answers: %s; any call also: invalid range io corrupt locked version "
+                    "unavailable unknown too_late",
+                    row->word, row->answers);
+}
+
+static void read_fields(struct lapse_decoder *d, const struct lapse_word *row,
+                        const struct lapse_node *node, struct lapse_expect *expect) {
+    struct lapse_list words = {.item_bytes = sizeof(struct lapse_expect_word)};
+    struct lapse_list compares = {.item_bytes = sizeof(struct lapse_compare)};
+    for (size_t i = 0; i < node->count; i++) {
+        const struct lapse_node *key = node->keys[i];
+        const struct lapse_node *value = node->items[i];
+        enum lapse_field field = lapse_text_field(key->text, key->len);
+        enum lapse_status status = LAPSE_OK;
+        if (field != LAPSE_FIELD_DEFAULT) {
+            read_compares(d, field, kind_of_field(field, value), value, &compares);
+        } else if (!lapse_node_is(key, "answer")) {
+            note_field(d, key);
+        } else if (!lapse_shape_is(d, value, LAPSE_NODE_SCALAR, "an answer")) {
+            continue;
+        } else if (!lapse_decode_answer(row, value->text, &status)) {
+            note_answer(d, row, value);
+        } else {
+            struct lapse_expect_word *word = lapse_decoder_add(d, &words);
+            if (word != NULL) {
+                word->status = status;
+            }
+        }
+    }
+    expect->word_count = words.count;
+    expect->words = lapse_list_seal(&words, d->pool);
+    lapse_list_free(d->alloc, &words);
+    seal_compares(d, &compares, expect);
+}
+
+static void note_field(struct lapse_decoder *d, const struct lapse_node *key) {
+    struct lapse_nearest nearest;
+    lapse_nearest_begin(&nearest, key->text);
+    lapse_nearest_offer_kind(&nearest, LAPSE_WORD_FIELD);
+    char label[64] = "";
+    if (nearest.best != NULL) {
+        (void)snprintf(label, sizeof(label), "did you mean `%s`?", nearest.best);
+    }
+    struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y101", key->place, label,
+                                                "`%.60s` is not a field of an answer", key->text);
+    lapse_diag_note(d->diags, diag, "note",
+                    "an answer has: answer value rev end left keys count owner token took");
+}
+
+/* An `end` is a date where it is written as one. */
+static enum lapse_operand_kind kind_of_field(enum lapse_field field,
+                                             const struct lapse_node *node) {
+    switch (field) {
+    case LAPSE_FIELD_REV:
+    case LAPSE_FIELD_COUNT:
+    case LAPSE_FIELD_TOKEN:
+        return LAPSE_OPERAND_NUMBER;
+    case LAPSE_FIELD_LEFT:
+    case LAPSE_FIELD_TOOK:
+        return LAPSE_OPERAND_SPAN;
+    case LAPSE_FIELD_END:
+        if (node->kind == LAPSE_NODE_SCALAR &&
+            (strchr(node->text, ':') != NULL || strncmp(node->text, "epoch", 5) == 0 ||
+             strncmp(node->text, "now", 3) == 0)) {
+            return LAPSE_OPERAND_DATE;
+        }
+        return LAPSE_OPERAND_SPAN;
+    case LAPSE_FIELD_DEFAULT:
+    case LAPSE_FIELD_VALUE:
+    case LAPSE_FIELD_KEYS:
+    case LAPSE_FIELD_OWNER:
+    case LAPSE_FIELDS:
+        break;
+    }
+    return LAPSE_OPERAND_TEXT;
+}
+
+/* A literal, a list (keys), or a map of comparisons. */
+static void read_compares(struct lapse_decoder *d, enum lapse_field field,
+                          enum lapse_operand_kind kind, const struct lapse_node *node,
+                          struct lapse_list *compares) {
+    if (node->kind != LAPSE_NODE_MAP) {
+        read_compare(d, field, LAPSE_OP_EQ, kind, node, compares);
+        return;
+    }
+    for (size_t i = 0; i < node->count; i++) {
+        enum lapse_op op = 0;
+        for (size_t j = 0; j < sizeof(op_words) / sizeof(op_words[0]); j++) {
+            op = lapse_node_is(node->keys[i], op_words[j].word) ? op_words[j].op : op;
+        }
+        if (op == 0) {
+            struct lapse_diag *diag =
+                lapse_mistake_add(d->diags, "Y127", node->keys[i]->place, "",
+                                  "`%.60s` is not a comparison", node->keys[i]->text);
+            lapse_diag_note(d->diags, diag, "help", "write one of: eq ne lt le gt ge in");
+            continue;
+        }
+        enum lapse_operand_kind its_kind =
+            field == LAPSE_FIELD_END ? kind_of_field(field, node->items[i]) : kind;
+        read_compare(d, field, op, its_kind, node->items[i], compares);
+    }
+}
+
+static void read_compare(struct lapse_decoder *d, enum lapse_field field, enum lapse_op op,
+                         enum lapse_operand_kind kind, const struct lapse_node *node,
+                         struct lapse_list *compares) {
+    bool list = op == LAPSE_OP_IN || field == LAPSE_FIELD_KEYS;
+    if (list && !lapse_shape_is(d, node, LAPSE_NODE_SEQ, "a list")) {
+        return;
+    }
+    struct lapse_compare *compare = lapse_decoder_add(d, compares);
+    if (compare == NULL) {
+        return;
+    }
+    *compare = (struct lapse_compare){.field = field, .op = op, .place = node->place};
+    if (list) {
+        compare->operands = read_operands(d, field, kind, node);
+        compare->operand_count = node->count;
+        return;
+    }
+    struct lapse_operand *operand = lapse_decoder_take(d, sizeof(*operand));
+    if (operand != NULL && read_value(d, field, kind, node, operand)) {
+        compare->operands = operand;
+        compare->operand_count = 1;
+    }
+}
+
+/* `absent` is the owner of a free name; `none` is the end of what has none. */
+static bool read_value(struct lapse_decoder *d, enum lapse_field field,
+                       enum lapse_operand_kind kind, const struct lapse_node *node,
+                       struct lapse_operand *ret) {
+    bool may_lack =
+        field == LAPSE_FIELD_OWNER || field == LAPSE_FIELD_END || field == LAPSE_FIELD_LEFT;
+    if (may_lack && (lapse_node_is(node, "absent") || lapse_node_is(node, "none"))) {
+        ret->kind = LAPSE_OPERAND_ABSENT;
+        return true;
+    }
+    return lapse_text_operand(d, node, kind, ret);
+}
+
+static struct lapse_operand *read_operands(struct lapse_decoder *d, enum lapse_field field,
+                                           enum lapse_operand_kind kind,
+                                           const struct lapse_node *list) {
+    struct lapse_operand *operands = lapse_decoder_take(d, list->count * sizeof(*operands));
+    for (size_t i = 0; operands != NULL && i < list->count; i++) {
+        (void)read_value(d, field, kind, list->items[i], &operands[i]);
+    }
+    return operands;
+}
+
+static void seal_compares(struct lapse_decoder *d, struct lapse_list *compares,
+                          struct lapse_expect *expect) {
+    expect->compare_count = compares->count;
+    expect->compares = lapse_list_seal(compares, d->pool);
+    lapse_list_free(d->alloc, compares);
+}

@@ -1,0 +1,300 @@
+/* Texts with names in them, and operands that may be names: `codes/k$n`, `$t1`, `$t1.end-1ns`. */
+#include <stdio.h>
+#include <string.h>
+
+#include "decode.h"
+
+struct field_word {
+    const char *word;
+    enum lapse_field field;
+};
+
+static const struct field_word field_words[] = {
+    {"value", LAPSE_FIELD_VALUE}, {"rev", LAPSE_FIELD_REV},     {"end", LAPSE_FIELD_END},
+    {"left", LAPSE_FIELD_LEFT},   {"keys", LAPSE_FIELD_KEYS},   {"count", LAPSE_FIELD_COUNT},
+    {"owner", LAPSE_FIELD_OWNER}, {"token", LAPSE_FIELD_TOKEN}, {"took", LAPSE_FIELD_TOOK},
+};
+
+enum { NAMES_SHOWN = 8 };
+
+static bool is_name_start(char c);
+static size_t name_length(const char *text);
+static bool read_reference(struct lapse_decoder *d, const struct lapse_node *node, size_t *at,
+                           struct lapse_text_part *ret);
+static bool find_slot(struct lapse_decoder *d, const struct lapse_node *node, size_t *at,
+                      size_t len, struct lapse_slot_ref *ret);
+static bool find_numbered(const struct lapse_decoder *d, const char *name, size_t len,
+                          struct lapse_slot_ref *ret);
+static bool read_field(struct lapse_decoder *d, const struct lapse_node *node, size_t *at,
+                       struct lapse_slot_ref *ret);
+static void note_unsaved(struct lapse_decoder *d, const struct lapse_node *node, size_t at,
+                         size_t len);
+static bool slot_operand(struct lapse_decoder *d, const struct lapse_node *node,
+                         enum lapse_operand_kind kind, struct lapse_operand *ret);
+
+bool lapse_text_decode(struct lapse_decoder *d, const struct lapse_node *node, size_t offset,
+                       struct lapse_text *ret) {
+    struct lapse_list parts = {.item_bytes = sizeof(struct lapse_text_part)};
+    size_t at = offset;
+    bool fine = true;
+    while (fine && at < node->len) {
+        struct lapse_text_part *part = lapse_list_add(d->alloc, &parts);
+        if (part == NULL) {
+            d->nomem = true;
+            fine = false;
+            break;
+        }
+        if (node->text[at] == '$' && is_name_start(node->text[at + 1])) {
+            fine = read_reference(d, node, &at, part);
+            continue;
+        }
+        /* A `$` that begins no name is itself. */
+        size_t end = at + 1;
+        while (end < node->len && (node->text[end] != '$' || !is_name_start(node->text[end + 1]))) {
+            end++;
+        }
+        part->kind = LAPSE_PART_LITERAL;
+        part->literal.data =
+            (const unsigned char *)lapse_pool_text(d->pool, node->text + at, end - at);
+        part->literal.len = end - at;
+        at = end;
+    }
+    ret->part_count = parts.count;
+    ret->parts = lapse_list_seal(&parts, d->pool);
+    lapse_list_free(d->alloc, &parts);
+    return fine;
+}
+
+bool lapse_text_slot(struct lapse_decoder *d, const struct lapse_node *node,
+                     struct lapse_slot_ref *ret) {
+    if (!lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "a saved name ($t1)")) {
+        return false;
+    }
+    struct lapse_text_part part = {0};
+    size_t at = 0;
+    bool begins = node->text[0] == '$' && is_name_start(node->text[1]);
+    if (begins && !read_reference(d, node, &at, &part)) {
+        return false;
+    }
+    if (!begins || at != node->len || part.kind != LAPSE_PART_SLOT) {
+        struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y103", node->place, "",
+                                                    "`%.60s` is not a saved name", node->text);
+        lapse_diag_note(d->diags, diag, "help", "write $NAME, the name of an earlier `save: NAME`");
+        return false;
+    }
+    *ret = part.slot;
+    return true;
+}
+
+bool lapse_text_operand(struct lapse_decoder *d, const struct lapse_node *node,
+                        enum lapse_operand_kind kind, struct lapse_operand *ret) {
+    if (!lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "a single value")) {
+        return false;
+    }
+    ret->kind = kind;
+    if (kind == LAPSE_OPERAND_TEXT) {
+        return lapse_text_decode(d, node, 0, &ret->text);
+    }
+    if (node->text[0] == '$') {
+        return slot_operand(d, node, kind, ret);
+    }
+    if (kind == LAPSE_OPERAND_DATE) {
+        return lapse_number_date(d, node, ret);
+    }
+    if (kind == LAPSE_OPERAND_SPAN) {
+        return lapse_number_span_part(d, node, 0, &ret->number);
+    }
+    return lapse_number_count(d, node, INT64_MIN, INT64_MAX, &ret->number);
+}
+
+enum lapse_field lapse_text_field(const char *word, size_t len) {
+    for (size_t i = 0; i < sizeof(field_words) / sizeof(field_words[0]); i++) {
+        if (strlen(field_words[i].word) == len && memcmp(field_words[i].word, word, len) == 0) {
+            return field_words[i].field;
+        }
+    }
+    return LAPSE_FIELD_DEFAULT;
+}
+
+/* `$x`, then nothing, or + or - and a number or duration. */
+static bool slot_operand(struct lapse_decoder *d, const struct lapse_node *node,
+                         enum lapse_operand_kind kind, struct lapse_operand *ret) {
+    struct lapse_text_part part = {0};
+    size_t at = 0;
+    if (!is_name_start(node->text[1])) {
+        lapse_mistake_add(d->diags, "Y129", node->place, "", "a name follows `$`");
+        return false;
+    }
+    if (!read_reference(d, node, &at, &part)) {
+        return false;
+    }
+    if (part.kind != LAPSE_PART_SLOT) {
+        lapse_mistake_add(d->diags, "Y103", node->place, "", "$n can stand in texts alone");
+        return false;
+    }
+    ret->kind = LAPSE_OPERAND_SLOT;
+    ret->slot = part.slot;
+    if (at == node->len) {
+        return true;
+    }
+    char sign = node->text[at];
+    if (sign != '+' && sign != '-') {
+        lapse_mistake_add(d->diags, "Y103", lapse_shape_part(node, at, node->len - at), "",
+                          "after a saved name only + or - can follow");
+        return false;
+    }
+    if (kind != LAPSE_OPERAND_NUMBER) {
+        return lapse_number_span_part(d, node, sign == '+' ? at + 1 : at, &ret->number);
+    }
+    struct lapse_node rest = *node;
+    rest.text += sign == '+' ? at + 1 : at;
+    rest.len -= sign == '+' ? at + 1 : at;
+    return lapse_number_count(d, &rest, INT64_MIN, INT64_MAX, &ret->number);
+}
+
+static bool is_name_start(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static size_t name_length(const char *text) {
+    size_t len = 0;
+    while (is_name_start(text[len]) || (text[len] >= '0' && text[len] <= '9')) {
+        len++;
+    }
+    return len;
+}
+
+/* Reads `$n`, `$name`, `$name$n`, each name with an optional `.field`, from node->text + *at. */
+static bool read_reference(struct lapse_decoder *d, const struct lapse_node *node, size_t *at,
+                           struct lapse_text_part *ret) {
+    const char *name = node->text + *at + 1;
+    size_t len = name_length(name);
+    if (len != 1 || name[0] != 'n') {
+        ret->kind = LAPSE_PART_SLOT;
+        return find_slot(d, node, at, len, &ret->slot) && read_field(d, node, at, &ret->slot);
+    }
+    if (d->times == 0) {
+        struct lapse_diag *diag = lapse_mistake_add(
+            d->diags, "Y113", lapse_shape_part(node, *at, 2), "", "$n stands outside of `times`");
+        lapse_diag_note(d->diags, diag, "help", "give the step or its loop `times: N`");
+        return false;
+    }
+    ret->kind = LAPSE_PART_N;
+    *at += 2;
+    return true;
+}
+
+static bool find_slot(struct lapse_decoder *d, const struct lapse_node *node, size_t *at,
+                      size_t len, struct lapse_slot_ref *ret) {
+    const char *name = node->text + *at + 1;
+    bool indexed = name[len] == '$' && name[len + 1] == 'n' && name_length(name + len + 1) == 1;
+    int32_t number = -1;
+    if (indexed) {
+        number = lapse_decoder_find(d, LAPSE_SPACE_SLOT_INDEXED, name, len);
+    }
+    if (number >= 0 && d->times == 0) {
+        lapse_mistake_add(d->diags, "Y113", lapse_shape_part(node, *at, len + 3), "",
+                          "$n stands outside of `times`");
+        return false;
+    }
+    if (number >= 0) {
+        const struct lapse_slot_decl *decl = lapse_list_at(&d->slots, (size_t)number);
+        *ret = (struct lapse_slot_ref){.base = decl->base, .indexed = true};
+        *at += len + 3;
+        return true;
+    }
+    number = lapse_decoder_find(d, LAPSE_SPACE_SLOT, name, len);
+    if (number >= 0) {
+        const struct lapse_slot_decl *decl = lapse_list_at(&d->slots, (size_t)number);
+        *ret = (struct lapse_slot_ref){.base = decl->base};
+    } else if (!find_numbered(d, name, len, ret)) {
+        note_unsaved(d, node, *at, len);
+        return false;
+    }
+    *at += len + 1;
+    return true;
+}
+
+/* `$c2` where a step saved `c$n`. */
+static bool find_numbered(const struct lapse_decoder *d, const char *name, size_t len,
+                          struct lapse_slot_ref *ret) {
+    size_t stem = len;
+    while (stem > 0 && name[stem - 1] >= '0' && name[stem - 1] <= '9') {
+        stem--;
+    }
+    if (stem == len || len - stem > 6 || name[stem] == '0') {
+        return false;
+    }
+    int32_t which = 0;
+    for (size_t i = stem; i < len; i++) {
+        which = which * 10 + (name[i] - '0');
+    }
+    int32_t number = lapse_decoder_find(d, LAPSE_SPACE_SLOT_INDEXED, name, stem);
+    if (number < 0) {
+        return false;
+    }
+    const struct lapse_slot_decl *decl = lapse_list_at(&d->slots, (size_t)number);
+    if (which > decl->count) {
+        return false;
+    }
+    *ret = (struct lapse_slot_ref){.base = decl->base + which - 1};
+    return true;
+}
+
+static bool read_field(struct lapse_decoder *d, const struct lapse_node *node, size_t *at,
+                       struct lapse_slot_ref *ret) {
+    const char *dot = node->text + *at;
+    if (dot[0] != '.' || !is_name_start(dot[1])) {
+        return true;
+    }
+    size_t len = name_length(dot + 1);
+    ret->field = lapse_text_field(dot + 1, len);
+    if (ret->field != LAPSE_FIELD_DEFAULT) {
+        *at += len + 1;
+        return true;
+    }
+    char word[40];
+    size_t kept = len < sizeof(word) - 1 ? len : sizeof(word) - 1;
+    memcpy(word, dot + 1, kept);
+    word[kept] = '\0';
+    struct lapse_nearest nearest;
+    lapse_nearest_begin(&nearest, word);
+    for (size_t i = 0; i < sizeof(field_words) / sizeof(field_words[0]); i++) {
+        lapse_nearest_offer(&nearest, field_words[i].word);
+    }
+    struct lapse_diag *diag = lapse_mistake_add(
+        d->diags, "Y101", lapse_shape_part(node, *at + 1, len), nearest.best == NULL ? "" : "here",
+        "`%s` is not a field of a reply", word);
+    if (nearest.best != NULL) {
+        lapse_diag_note(d->diags, diag, "help", "did you mean `%s`?", nearest.best);
+    }
+    lapse_diag_note(d->diags, diag, "note",
+                    "a saved reply has: value rev end left keys count owner token took");
+    return false;
+}
+
+static void note_unsaved(struct lapse_decoder *d, const struct lapse_node *node, size_t at,
+                         size_t len) {
+    char name[64];
+    size_t kept = len < sizeof(name) - 1 ? len : sizeof(name) - 1;
+    memcpy(name, node->text + at + 1, kept);
+    name[kept] = '\0';
+    char label[256] = "nothing is saved in this document";
+    size_t used = 0;
+    struct lapse_nearest nearest;
+    lapse_nearest_begin(&nearest, name);
+    for (size_t i = 0; i < d->slots.count && i < LAPSE_MISTAKES_MAX; i++) {
+        const struct lapse_slot_decl *decl = lapse_list_at(&d->slots, i);
+        lapse_nearest_offer(&nearest, decl->name);
+        if (i < NAMES_SHOWN && used + 60 < sizeof(label)) {
+            used += (size_t)snprintf(label + used, sizeof(label) - used, "%s%.30s%s (line %d)",
+                                     i == 0 ? "saved: " : ", ", decl->name,
+                                     decl->indexed ? "$n" : "", decl->place.line);
+        }
+    }
+    struct lapse_diag *diag = lapse_mistake_add(
+        d->diags, "Y112", lapse_shape_part(node, at, len + 1), label, "$%s was never saved", name);
+    if (nearest.best != NULL) {
+        lapse_diag_note(d->diags, diag, "help", "did you mean $%s?", nearest.best);
+    }
+}
