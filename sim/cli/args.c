@@ -1,0 +1,392 @@
+/* Reading the command line by the tables. Options may stand anywhere; `--` ends them. */
+#include "args.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct cursor {
+    int argc;
+    char **argv;
+    int at;
+    struct lapse_cli_options *options;
+    struct lapse_error *err;
+};
+
+static bool parse_word(struct cursor *cursor, char *word, char **paths);
+static bool parse_long(struct cursor *cursor, const char *word);
+static bool parse_short(struct cursor *cursor, const char *word);
+static bool value_of(struct cursor *cursor, const struct lapse_cli_option *option,
+                     const char *attached, const char **ret);
+static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *option,
+                         const char *value);
+static bool apply_number(struct cursor *cursor, const char *name, const char *value);
+static bool apply_report(struct cursor *cursor, const char *value);
+static bool apply_color(struct cursor *cursor, const char *value);
+static bool read_number(const char *text, uint64_t most, uint64_t *ret);
+static bool taken_by(const struct cursor *cursor, const struct lapse_cli_option *option);
+static bool unknown_option(struct cursor *cursor, const char *word);
+static bool unknown_command(struct cursor *cursor, const char *word);
+static bool counts_fit(struct cursor *cursor);
+
+static const struct lapse_cli_command commands[] = {
+    {"run", "Run scenarios and check every contract.", "[PATH...]", 0, SIZE_MAX,
+     "  lapse run                          all scenarios under ./scenarios\n"
+     "  lapse run scenarios/x.yaml:12      the scenario at line 12\n"
+     "  lapse run -k 'fence and not idle'  by words of the name\n"
+     "  lapse run --report junit=out.xml   for a CI system\n",
+     "Exit: 0 passed, 1 violated, 3 file mistakes, 4 inconclusive, 5 nothing selected\n",
+     lapse_cli_run},
+    {"replay", "Run one scenario again, with the whole story.", "FILE:LINE", 1, 1,
+     "  lapse replay scenarios/x.yaml:12 --seed 1\n"
+     "  lapse replay scenarios/x.yaml:12 --row 2 -v    every event\n",
+     "Exit: 0 passed, 1 violated, 3 file mistakes, 4 inconclusive\n", lapse_cli_replay},
+    {"lint", "Check scenario files without running them.", "[PATH...]", 0, SIZE_MAX,
+     "  lapse lint scenarios/\n", "Exit: 0 no mistakes, 3 mistakes\n", lapse_cli_lint},
+    {"contracts", "List the contracts, or show one.", "[ID]", 0, 1,
+     "  lapse contracts\n  lapse contracts FENCE-03\n", NULL, lapse_cli_contracts},
+    {"explain", "The long form of a contract or of a mistake.", "CODE", 1, 1,
+     "  lapse explain Y104\n  lapse explain LEASE-07\n", NULL, lapse_cli_explain},
+    {"help", "The scenario language, exit codes, and more.", "[TOPIC]", 0, 1,
+     "  lapse help\n  lapse help scenarios\n  lapse help exit-codes\n", NULL, lapse_cli_help},
+    {"version", "Print the version.", "", 0, 0, "  lapse version\n", NULL, lapse_cli_version},
+    {NULL, NULL, NULL, 0, 0, NULL, NULL, NULL},
+};
+
+#define EVERY " run replay lint contracts explain help version "
+
+static const struct lapse_cli_option options_table[] = {
+    {'k', NULL, "EXPR", "names that match: words, and, or, not, ( )", " run "},
+    {'x', NULL, NULL, "stop at the first failure", " run "},
+    {'j', NULL, "N", "scenario files at a time (0: one for each core)", " run "},
+    {0, "seed", "N", "the seed of all chance (1)", " run replay "},
+    {0, "row", "N", "only row N of `vary`, from 0", " run replay "},
+    {0, "report", "FORMAT[=PATH]", "pretty, tap or junit; may be given again", " run "},
+    {'q', NULL, NULL, "failures only", " run "},
+    {'v', NULL, NULL, "more: steps; -vv every event", " run replay "},
+    {0, "color", "WHEN", "auto, always or never", " run replay lint "},
+    {'h', "help", NULL, "this help", EVERY},
+    {0, NULL, NULL, NULL, NULL},
+};
+
+const struct lapse_cli_command *lapse_cli_commands(void) {
+    return commands;
+}
+
+const struct lapse_cli_option *lapse_cli_options_table(void) {
+    return options_table;
+}
+
+const struct lapse_cli_command *lapse_cli_command_find(const char *name) {
+    for (const struct lapse_cli_command *command = commands; command->name != NULL; command++) {
+        if (strcmp(command->name, name) == 0) {
+            return command;
+        }
+    }
+    return NULL;
+}
+
+bool lapse_cli_parse(int argc, char **argv, char **paths, struct lapse_cli_options *ret,
+                     struct lapse_error *err) {
+    struct cursor cursor = {argc, argv, 1, ret, err};
+    ret->paths = paths;
+    ret->seed = 1;
+    bool ended = false;
+    for (; cursor.at < argc; cursor.at++) {
+        char *word = argv[cursor.at];
+        if (!ended && strcmp(word, "--") == 0) {
+            ended = true;
+        } else if (!ended && strncmp(word, "--", 2) == 0) {
+            if (!parse_long(&cursor, word)) {
+                return false;
+            }
+        } else if (!ended && word[0] == '-' && word[1] != '\0') {
+            if (!parse_short(&cursor, word)) {
+                return false;
+            }
+        } else if (!parse_word(&cursor, word, paths)) {
+            return false;
+        }
+    }
+    return ret->help || ret->version || ret->command == NULL || counts_fit(&cursor);
+}
+
+static bool parse_word(struct cursor *cursor, char *word, char **paths) {
+    struct lapse_cli_options *options = cursor->options;
+    if (options->command == NULL) {
+        options->command = lapse_cli_command_find(word);
+        return options->command != NULL || unknown_command(cursor, word);
+    }
+    paths[options->path_count++] = word;
+    return true;
+}
+
+static bool parse_long(struct cursor *cursor, const char *word) {
+    const char *equals = strchr(word, '=');
+    size_t len = equals == NULL ? strlen(word) - 2 : (size_t)(equals - word) - 2;
+    if (strcmp(word, "--version") == 0 && cursor->options->command == NULL) {
+        cursor->options->version = true;
+        return true;
+    }
+    for (const struct lapse_cli_option *option = options_table; option->sentence != NULL;
+         option++) {
+        if (option->name == NULL || strlen(option->name) != len ||
+            strncmp(option->name, word + 2, len) != 0 || !taken_by(cursor, option)) {
+            continue;
+        }
+        const char *value = NULL;
+        if (option->value == NULL && equals != NULL) {
+            lapse_error_set(cursor->err, LAPSE_INVALID, "--%s takes no value", option->name);
+            return false;
+        }
+        return value_of(cursor, option, equals == NULL ? NULL : equals + 1, &value) &&
+               option_apply(cursor, option, value);
+    }
+    return unknown_option(cursor, word);
+}
+
+/* `-xv`, `-j4`, `-j 4`: letters may be joined, the last with its value. */
+static bool parse_short(struct cursor *cursor, const char *word) {
+    if (strcmp(word, "-V") == 0 && cursor->options->command == NULL) {
+        cursor->options->version = true;
+        return true;
+    }
+    for (const char *letter = word + 1; *letter != '\0'; letter++) {
+        const struct lapse_cli_option *option = options_table;
+        while (option->sentence != NULL &&
+               (option->letter != *letter || !taken_by(cursor, option))) {
+            option++;
+        }
+        if (option->sentence == NULL) {
+            return unknown_option(cursor, word);
+        }
+        const char *value = NULL;
+        const char *attached = letter[1] != '\0' ? letter + 1 : NULL;
+        if (option->value != NULL && attached != NULL && *attached == '=') {
+            attached++;
+        }
+        if (!value_of(cursor, option, attached, &value) || !option_apply(cursor, option, value)) {
+            return false;
+        }
+        if (option->value != NULL) {
+            return true;
+        }
+    }
+    return true;
+}
+
+static bool value_of(struct cursor *cursor, const struct lapse_cli_option *option,
+                     const char *attached, const char **ret) {
+    *ret = NULL;
+    if (option->value == NULL) {
+        return true;
+    }
+    if (attached == NULL && cursor->at + 1 < cursor->argc) {
+        attached = cursor->argv[++cursor->at];
+    }
+    if (attached == NULL) {
+        const char letter[] = {option->letter, '\0'};
+        lapse_error_set(cursor->err, LAPSE_INVALID, "%s%s needs a value: %s",
+                        option->name != NULL ? "--" : "-",
+                        option->name != NULL ? option->name : letter, option->value);
+        return false;
+    }
+    *ret = attached;
+    return true;
+}
+
+static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *option,
+                         const char *value) {
+    struct lapse_cli_options *options = cursor->options;
+    switch (option->letter) {
+    case 'k':
+        options->match = value;
+        if (!lapse_cli_match_check(value)) {
+            lapse_error_set(cursor->err, LAPSE_INVALID,
+                            "-k cannot read '%s': write words, and, or, not, ( )", value);
+            return false;
+        }
+        return true;
+    case 'x':
+        options->exit_first = true;
+        return true;
+    case 'j':
+        return apply_number(cursor, "j", value);
+    case 'q':
+        options->verbose = -1;
+        return true;
+    case 'v':
+        options->verbose = options->verbose < 0 ? 1 : options->verbose + 1;
+        return true;
+    case 'h':
+        options->help = true;
+        return true;
+    default:
+        break;
+    }
+    if (strcmp(option->name, "report") == 0) {
+        return apply_report(cursor, value);
+    }
+    return strcmp(option->name, "color") == 0 ? apply_color(cursor, value)
+                                              : apply_number(cursor, option->name, value);
+}
+
+static bool apply_number(struct cursor *cursor, const char *name, const char *value) {
+    struct lapse_cli_options *options = cursor->options;
+    bool jobs = strcmp(name, "j") == 0, row = strcmp(name, "row") == 0;
+    uint64_t most = jobs ? LAPSE_CLI_JOBS_MAX : row ? INT32_MAX : UINT64_MAX;
+    uint64_t number;
+    if (!read_number(value, most, &number)) {
+        lapse_error_set(cursor->err, LAPSE_INVALID,
+                        "%s%s takes a whole number from 0 to %llu, not '%s'", jobs ? "-" : "--",
+                        name, (unsigned long long)most, value);
+        return false;
+    }
+    if (jobs) {
+        options->jobs = (int)number;
+    } else if (row) {
+        options->has_row = true;
+        options->row = (int32_t)number;
+    } else {
+        options->seed = number;
+    }
+    return true;
+}
+
+static bool apply_report(struct cursor *cursor, const char *value) {
+    struct lapse_cli_options *options = cursor->options;
+    const char *equals = strchr(value, '=');
+    char name[16] = "";
+    size_t len = equals == NULL ? strlen(value) : (size_t)(equals - value);
+    if (len < sizeof name) {
+        memcpy(name, value, len);
+    }
+    const lapse_format *format = lapse_format_find(name);
+    if (format == NULL || (equals != NULL && equals[1] == '\0')) {
+        lapse_error_set(cursor->err, LAPSE_INVALID,
+                        "--report takes pretty, tap or junit, and =PATH if it goes to a file, not "
+                        "'%s'",
+                        value);
+        return false;
+    }
+    if (options->report_count == LAPSE_CLI_REPORTS_MAX) {
+        lapse_error_set(cursor->err, LAPSE_INVALID, "more than %d reports", LAPSE_CLI_REPORTS_MAX);
+        return false;
+    }
+    for (size_t i = 0; i < options->report_count; i++) {
+        if (equals == NULL && options->reports[i].path == NULL) {
+            lapse_error_set(cursor->err, LAPSE_INVALID,
+                            "two reports cannot both go to stdout: give one a path, as in "
+                            "--report %s=PATH",
+                            name);
+            return false;
+        }
+    }
+    options->reports[options->report_count++] =
+        (struct lapse_cli_report){format, equals == NULL ? NULL : equals + 1};
+    return true;
+}
+
+static bool apply_color(struct cursor *cursor, const char *value) {
+    static const char *const when[] = {"auto", "always", "never"};
+    for (size_t i = 0; i < sizeof when / sizeof *when; i++) {
+        if (strcmp(when[i], value) == 0) {
+            cursor->options->color = (enum lapse_cli_color)i;
+            return true;
+        }
+    }
+    lapse_error_set(cursor->err, LAPSE_INVALID, "--color takes auto, always or never, not '%s'",
+                    value);
+    return false;
+}
+
+static bool read_number(const char *text, uint64_t most, uint64_t *ret) {
+    uint64_t number = 0;
+    if (*text == '\0') {
+        return false;
+    }
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9') {
+            return false;
+        }
+        uint64_t digit = (uint64_t)(*text - '0');
+        if (number > (most - digit) / 10) {
+            return false;
+        }
+        number = number * 10 + digit;
+    }
+    *ret = number;
+    return true;
+}
+
+/* Before the command is known any command's option will do. */
+static bool taken_by(const struct cursor *cursor, const struct lapse_cli_option *option) {
+    const struct lapse_cli_command *command = cursor->options->command;
+    if (command == NULL) {
+        return true;
+    }
+    size_t len = strlen(command->name);
+    for (const char *at = option->commands; (at = strchr(at, ' ')) != NULL; at++) {
+        if (strncmp(at + 1, command->name, len) == 0 && at[1 + len] == ' ') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool unknown_option(struct cursor *cursor, const char *word) {
+    const struct lapse_cli_option *best = NULL;
+    size_t nearest = SIZE_MAX;
+    for (const struct lapse_cli_option *option = options_table; option->sentence != NULL;
+         option++) {
+        size_t distance;
+        if (option->name != NULL && taken_by(cursor, option) && strncmp(word, "--", 2) == 0 &&
+            lapse_cli_near(word + 2, option->name, &distance) && distance < nearest) {
+            nearest = distance;
+            best = option;
+        }
+    }
+    const struct lapse_cli_command *command = cursor->options->command;
+    lapse_error_set(cursor->err, LAPSE_INVALID, "unknown option '%s'%s%s%s; see lapse %s%s-h", word,
+                    best != NULL ? ", did you mean '--" : "", best != NULL ? best->name : "",
+                    best != NULL ? "'?" : "", command != NULL ? command->name : "",
+                    command != NULL ? " " : "");
+    return false;
+}
+
+static bool unknown_command(struct cursor *cursor, const char *word) {
+    const char *best = NULL;
+    size_t nearest = SIZE_MAX;
+    for (const struct lapse_cli_command *command = commands; command->name != NULL; command++) {
+        size_t distance;
+        if (lapse_cli_near(word, command->name, &distance) && distance < nearest) {
+            nearest = distance;
+            best = command->name;
+        }
+    }
+    if (strchr(word, '/') != NULL || strstr(word, ".yaml") != NULL) {
+        lapse_error_set(cursor->err, LAPSE_INVALID, "'%s' is not a command: write lapse run %s",
+                        word, word);
+    } else {
+        lapse_error_set(cursor->err, LAPSE_INVALID, "unknown command '%s'%s%s%s; see lapse help",
+                        word, best != NULL ? ", did you mean '" : "", best != NULL ? best : "",
+                        best != NULL ? "'?" : "");
+    }
+    return false;
+}
+
+static bool counts_fit(struct cursor *cursor) {
+    const struct lapse_cli_options *options = cursor->options;
+    const struct lapse_cli_command *command = options->command;
+    if (options->path_count < command->arguments_min) {
+        lapse_error_set(cursor->err, LAPSE_INVALID, "lapse %s needs %s", command->name,
+                        command->arguments);
+        return false;
+    }
+    if (options->path_count > command->arguments_max) {
+        lapse_error_set(cursor->err, LAPSE_INVALID, "lapse %s takes %s%s, not also '%s'",
+                        command->name, command->arguments[0] != '\0' ? "one " : "nothing",
+                        command->arguments, options->paths[command->arguments_max]);
+        return false;
+    }
+    return true;
+}

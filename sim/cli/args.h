@@ -1,0 +1,117 @@
+/* The command line as data: one table of commands, one of options. Parsing, -h and "did you mean"
+ * read the same tables, so that no help text can go stale. */
+#ifndef CLI_ARGS_H
+#define CLI_ARGS_H
+
+#include "lapse/base.h"
+#include "reports/report.h"
+
+#define LAPSE_CLI_VERSION "0.1.0"
+
+enum {
+    LAPSE_CLI_REPORTS_MAX = 8,
+    LAPSE_CLI_JOBS_MAX = 256,
+    LAPSE_CLI_WIDTH = 100, /* where the output is no terminal */
+    LAPSE_CLI_WIDTH_MAX = 160
+};
+
+/* Exit codes (DESIGN section 7). */
+enum lapse_cli_exit {
+    LAPSE_EXIT_PASSED = 0,
+    LAPSE_EXIT_VIOLATED = 1,
+    LAPSE_EXIT_USAGE = 2,
+    LAPSE_EXIT_MISTAKES = 3,
+    LAPSE_EXIT_INCONCLUSIVE = 4,
+    LAPSE_EXIT_NOTHING = 5,
+    LAPSE_EXIT_BUG = 70
+};
+
+enum lapse_cli_color { LAPSE_COLOR_AUTO = 0, LAPSE_COLOR_ALWAYS, LAPSE_COLOR_NEVER };
+
+struct lapse_cli_report {
+    const lapse_format *format;
+    const char *path; /* NULL: stdout */
+};
+
+struct lapse_cli_command;
+
+/* What a command line asks for. Texts point into argv. */
+struct lapse_cli_options {
+    const struct lapse_cli_command *command; /* NULL: none was named */
+    size_t path_count;
+    char **paths;
+    bool help;
+    bool version;
+    const char *match;
+    bool exit_first;
+    int jobs; /* 0: as many as there are cores */
+    uint64_t seed;
+    bool has_row;
+    int32_t row;
+    size_t report_count;
+    struct lapse_cli_report reports[LAPSE_CLI_REPORTS_MAX];
+    int verbose;
+    enum lapse_cli_color color;
+    struct { /* what main found out about the surroundings */
+        bool no_color;
+        bool out_terminal;
+        int out_width;
+    } around;
+};
+
+struct lapse_cli_command {
+    const char *name;
+    const char *sentence;
+    const char *arguments; /* as in the usage line */
+    size_t arguments_min, arguments_max;
+    const char *examples; /* lines */
+    const char *exits;    /* the line on exit codes; NULL */
+    int (*run)(const struct lapse_cli_options *options);
+};
+
+struct lapse_cli_option {
+    char letter;       /* 0: none */
+    const char *name;  /* without dashes; NULL: none */
+    const char *value; /* what it takes; NULL: nothing */
+    const char *sentence;
+    const char *commands; /* " run replay " */
+};
+
+/* Both tables end with an entry without name and letter. */
+const struct lapse_cli_command *lapse_cli_commands(void);
+const struct lapse_cli_option *lapse_cli_options_table(void);
+/* The command called `name`, or NULL. */
+const struct lapse_cli_command *lapse_cli_command_find(const char *name);
+
+/* Reads argv[1..argc) into *ret (its `around` is left alone). paths is argc pointers of the caller.
+ * Returns true, or false with a sentence in *err. */
+bool lapse_cli_parse(int argc, char **argv, char **paths, struct lapse_cli_options *ret,
+                     struct lapse_error *err);
+
+/* usage.c: the short help of the program, or of a command; the line after a usage error. */
+void lapse_cli_usage(const struct lapse_cli_command *command);
+/* Prints "lapse: message" on stderr. Returns code. */
+int lapse_cli_complain(int code, const char *format, ...) LAPSE_PRINTF(2, 3);
+
+/* near.c: whether `word` looks like a mistyped `known`, and how much (smaller is nearer). */
+bool lapse_cli_near(const char *word, const char *known, size_t *ret_distance);
+
+/* match.c: -k. An expression of and, or, not, parentheses and phrases; a phrase is in the name, in
+ * any case of letters. */
+bool lapse_cli_match(const char *expression, const char *name);
+/* Whether the expression can be read. */
+bool lapse_cli_match_check(const char *expression);
+
+/* The style of what goes to stdout. */
+struct lapse_style lapse_cli_style(const struct lapse_cli_options *options);
+
+/* The commands. Each returns an exit code. */
+int lapse_cli_run(const struct lapse_cli_options *options);
+int lapse_cli_replay(const struct lapse_cli_options *options);
+int lapse_cli_lint(const struct lapse_cli_options *options);
+int lapse_cli_contracts(const struct lapse_cli_options *options);
+int lapse_cli_explain(const struct lapse_cli_options *options);
+int lapse_cli_help(const struct lapse_cli_options *options);
+int lapse_cli_version(const struct lapse_cli_options *options);
+
+#endif

@@ -1,0 +1,66 @@
+/* The program: reads the command line and the surroundings, and hands both to a command. Nothing
+ * below this file looks at the environment. */
+#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE 1
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "args.h"
+
+enum { WIDTH_MIN = 60 };
+
+static void look_around(struct lapse_cli_options *options);
+
+int main(int argc, char **argv) {
+    struct lapse_cli_options options;
+    memset(&options, 0, sizeof options);
+    struct lapse_error err = {0};
+    char **paths = calloc((size_t)argc + 1, sizeof *paths);
+    if (paths == NULL) {
+        return lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
+    }
+    look_around(&options);
+    int code = LAPSE_EXIT_PASSED;
+    if (!lapse_cli_parse(argc, argv, paths, &options, &err)) {
+        code = lapse_cli_complain(LAPSE_EXIT_USAGE, "%s", err.message);
+    } else if (options.version) {
+        code = lapse_cli_version(&options);
+    } else if (options.help || options.command == NULL) {
+        lapse_cli_usage(options.command);
+    } else {
+        code = options.command->run(&options);
+    }
+    free(paths);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        code = lapse_cli_complain(LAPSE_EXIT_BUG, "stdout cannot be written");
+    }
+    return code;
+}
+
+struct lapse_style lapse_cli_style(const struct lapse_cli_options *options) {
+    bool color = options->color == LAPSE_COLOR_ALWAYS ||
+                 (options->color == LAPSE_COLOR_AUTO && options->around.out_terminal &&
+                  !options->around.no_color);
+    return (struct lapse_style){color, options->around.out_width, 0, options->verbose};
+}
+
+static void look_around(struct lapse_cli_options *options) {
+    const char *no_color = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    options->around.no_color = (no_color != NULL && no_color[0] != '\0') || terminal == NULL ||
+                               strcmp(terminal, "dumb") == 0;
+    options->around.out_terminal = isatty(STDOUT_FILENO) == 1;
+    options->around.out_width = LAPSE_CLI_WIDTH;
+    struct winsize size;
+    if (options->around.out_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+        size.ws_col > 0) {
+        int width = size.ws_col;
+        options->around.out_width = width < WIDTH_MIN             ? WIDTH_MIN
+                                    : width > LAPSE_CLI_WIDTH_MAX ? LAPSE_CLI_WIDTH_MAX
+                                                                  : width;
+    }
+}

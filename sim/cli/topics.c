@@ -1,0 +1,62 @@
+/* Help on what is not a command: short pages, the words themselves come from the loader's table. */
+#include "topics.h"
+
+#include <stddef.h>
+
+static const struct lapse_cli_topic topics[] = {
+    {"scenarios", "how a scenario is written: every word", NULL},
+    {"durations", "spans of time, dates, arithmetic",
+     "A duration is a number with a unit, or several joined, read exactly:\n"
+     "  30s  15m  1h30m  500ms  3us  1ns  30d  2w         (d is 24 h)\n"
+     "  15m-1ns  3*10s  $span+1ms                         arithmetic\n"
+     "A bare number is a mistake, but for 0. Months and years are no durations.\n\n"
+     "A date is an instant of the wall clock:\n"
+     "  2026-01-31T00:00:00Z  epoch+1h  now+15s\n"
+     "epoch, the wall clock at the start, is 2000-01-01T00:00:00Z unless set.\n\n"
+     "An entry whose end is e is there at e-1ns and absent at e.\n"},
+    {"exit-codes", "what the exit code says",
+     "  0   all passed\n"
+     "  1   a contract was violated, or an expectation was not met\n"
+     "  2   the command line is wrong\n"
+     "  3   a file cannot be read or has mistakes (it was not run; the others were)\n"
+     "  4   inconclusive: a pattern of `sometimes` never came true, or a run was cut\n"
+     "  5   nothing was selected\n"
+     "  70  a bug in lapse itself\n"
+     "  130, 143  interrupted, terminated\n"
+     "If several hold, 70 outranks 1, then come 3, 4 and 5.\n"},
+    {"order", "what happens first at one instant",
+     "At one instant of true time, in this order:\n"
+     "  1  ends of faults and wakes, then beginnings of faults\n"
+     "  2  housekeeping that is due; then what was under way: replies, timers, and\n"
+     "     steps of a client that just woke, the longest due first\n"
+     "  3  steps and ticks in the order of the file, each with all that it causes\n"
+     "  4  `expect:` lists\n"
+     "The end of a term is no event: it is a comparison at each call.\n"},
+    {"addresses", "how to name one scenario",
+     "FILE:LINE is the scenario that holds that line: any line of it will do.\n"
+     "With `vary` a document has rows, numbered from 0: --row 2 takes the third.\n"
+     "A failing run prints the address that shows it again:\n"
+     "  lapse replay scenarios/x.yaml:12 --row 2 --seed 1\n\n"
+     "A folder is walked in byte order of names; files end in .yaml or .yml. A folder\n"
+     "inside it that holds a file .lapse-skip is skipped and counted.\n"},
+    {"names", "choosing by name: -k",
+     "  -k fence                    names that hold \"fence\", in any case\n"
+     "  -k 'late write'             a phrase\n"
+     "  -k 'lease and not (idle or watch)'\n"
+     "`not` binds tightest, then `and`, then `or`.\n"},
+    {"timeline", "how to read the picture of a failing run",
+     "The axis is true time. A lease, a lock or a key is drawn while it stands:\n"
+     "  [w1 token 7 ====]   from its grant to its end\n"
+     "An actor's lane says what it believes, beside what is so:\n"
+     "  #  believes that it holds, holds, and runs\n"
+     "  .  paused, and still holds\n"
+     "  ?  believes that it holds, and does not\n"
+     "  -  paused    x  down    !  a careful client did not send: too late\n"
+     "A letter is a call as it is sent. A resource shows the token of each write that\n"
+     "it took, and (token) where it refused one. `//` is time left out.\n"},
+    {NULL, NULL, NULL},
+};
+
+const struct lapse_cli_topic *lapse_cli_topics(void) {
+    return topics;
+}

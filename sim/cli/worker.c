@@ -1,0 +1,206 @@
+/* What happens in a worker process: load, run, render, send. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct work {
+    const struct lapse_cli_options *options;
+    const struct lapse_cli_sinks *sinks;
+    int fd;
+    struct lapse_cli_record sum;
+    int64_t *premises;
+    bool *broke; /* by rule: a listed violation came */
+    size_t rule_count;
+    bool sent; /* the parent still listens */
+};
+
+static void run_chosen(struct work *work, const struct lapse_cli_file *file,
+                       const struct lapse_cli_target *target);
+static bool run_one(struct work *work, const struct lapse_cli_file *file, size_t index,
+                    struct lapse_cli_document *document);
+static void count_result(struct work *work, const struct lapse_cli_result *result,
+                         struct lapse_cli_record *record);
+static void send_file(struct work *work, const struct lapse_cli_file *file, const char *path);
+static void put_expected(const struct work *work, struct lapse_out *out);
+static void send_record(struct work *work, const struct lapse_cli_record *record, const char *text,
+                        const struct lapse_out *bodies, size_t count);
+static bool send_bytes(int fd, const char *bytes, size_t len);
+
+bool lapse_cli_worker(const struct lapse_cli_options *options,
+                      const struct lapse_cli_target *target, const struct lapse_cli_sinks *sinks,
+                      int fd) {
+    struct work work = {.options = options, .sinks = sinks, .fd = fd, .sent = true};
+    (void)lapse_rule_table(&work.rule_count);
+    work.premises = calloc(work.rule_count + 1, sizeof *work.premises);
+    work.broke = calloc(work.rule_count + 1, sizeof *work.broke);
+    struct lapse_cli_file file;
+    memset(&file, 0, sizeof file);
+    enum lapse_status status = LAPSE_NOMEM;
+    if (work.premises != NULL && work.broke != NULL) {
+        status = lapse_cli_file_open(target->path, &file);
+    }
+    if (status == LAPSE_OK) {
+        run_chosen(&work, &file, target);
+    }
+    if (status != LAPSE_NOMEM && work.sent) {
+        send_file(&work, &file, target->path);
+    }
+    if (file.unread.alloc != NULL) {
+        lapse_cli_file_close(&file);
+    }
+    free(work.premises);
+    free(work.broke);
+    return status != LAPSE_NOMEM && work.sent;
+}
+
+static void run_chosen(struct work *work, const struct lapse_cli_file *file,
+                       const struct lapse_cli_target *target) {
+    struct lapse_cli_document document;
+    memset(&document, 0, sizeof document);
+    document.number = -1;
+    for (size_t i = 0; i < file->loaded.plan_count && work->sent; i++) {
+        if (!lapse_cli_chosen(work->options, target, file->loaded.plans[i])) {
+            continue;
+        }
+        bool failed = run_one(work, file, i, &document);
+        if (failed && work->options->exit_first) {
+            return;
+        }
+    }
+}
+
+/* Returns whether it failed. */
+static bool run_one(struct work *work, const struct lapse_cli_file *file, size_t index,
+                    struct lapse_cli_document *document) {
+    const struct lapse_plan *plan = file->loaded.plans[index];
+    struct lapse_cli_record record = {
+        .kind = LAPSE_RECORD_START, .line = plan->line_first, .row = plan->row};
+    send_record(work, &record, plan->name, NULL, 0);
+    struct lapse_cli_result result;
+    lapse_cli_plan_run(file, index, work->options->seed, document, &result);
+    struct lapse_out bodies[LAPSE_CLI_REPORTS_MAX];
+    for (size_t i = 0; i < work->sinks->count; i++) {
+        const struct lapse_cli_sink *sink = &work->sinks->items[i];
+        lapse_out_init(&bodies[i], lapse_alloc_libc());
+        sink->format->scenario(&bodies[i], &sink->style, &result.view);
+    }
+    record.kind = LAPSE_RECORD_SCENARIO;
+    count_result(work, &result, &record);
+    struct lapse_out replay;
+    lapse_out_init(&replay, lapse_alloc_libc());
+    if (record.passed == 0) {
+        lapse_replay_line(&replay, &result.view);
+    }
+    send_record(work, &record, replay.text != NULL ? replay.text : "", bodies, work->sinks->count);
+    for (size_t i = 0; i < work->sinks->count; i++) {
+        lapse_out_free(&bodies[i]);
+    }
+    lapse_out_free(&replay);
+    lapse_cli_result_free(&result);
+    return record.failed > 0 || record.broken > 0;
+}
+
+static void count_result(struct work *work, const struct lapse_cli_result *result,
+                         struct lapse_cli_record *record) {
+    const struct lapse_result_view *view = &result->view;
+    record->scenarios = 1;
+    record->broken = view->broken;
+    record->passed = !view->broken && view->outcome == LAPSE_OUTCOME_PASSED;
+    record->failed = !view->broken && view->outcome == LAPSE_OUTCOME_VIOLATED;
+    record->inconclusive = !view->broken && view->outcome == LAPSE_OUTCOME_INCONCLUSIVE;
+    record->expected = record->passed && view->the_case->violates_count > 0;
+    struct lapse_cli_record *sum = &work->sum;
+    sum->scenarios++;
+    sum->broken += record->broken;
+    sum->passed += record->passed;
+    sum->failed += record->failed;
+    sum->inconclusive += record->inconclusive;
+    sum->expected += record->expected;
+    if (!result->ran) {
+        return;
+    }
+    sum->simulated_ns += lapse_cli_result_ns(result);
+    sum->events += (int64_t)result->run.events;
+    sum->uses |= (int64_t)view->verdict->uses;
+    LAPSE_ASSERT(view->verdict->rule_count <= work->rule_count);
+    for (size_t i = 0; i < view->verdict->rule_count; i++) {
+        work->premises[i] += view->verdict->premises[i];
+        work->broke[i] = work->broke[i] || (record->expected && view->verdict->violations[i] > 0);
+    }
+}
+
+static void send_file(struct work *work, const struct lapse_cli_file *file, const char *path) {
+    const struct lapse_diag_list *diags = lapse_cli_file_diags(file);
+    struct lapse_out bodies[LAPSE_CLI_REPORTS_MAX], expected;
+    lapse_out_init(&expected, lapse_alloc_libc());
+    put_expected(work, &expected);
+    const struct lapse_file_view view = {
+        .file = path,
+        .source = file->readable ? &file->source : NULL,
+        .diags = diags,
+        .scenarios = (size_t)work->sum.scenarios,
+        .passed = (size_t)work->sum.passed,
+        .failed = (size_t)work->sum.failed,
+        .inconclusive = (size_t)work->sum.inconclusive,
+        .broken = (size_t)work->sum.broken,
+        .expected_violations = (size_t)work->sum.expected,
+        .expected_ids = expected.text != NULL ? expected.text : "",
+    };
+    for (size_t i = 0; i < work->sinks->count; i++) {
+        const struct lapse_cli_sink *sink = &work->sinks->items[i];
+        lapse_out_init(&bodies[i], lapse_alloc_libc());
+        sink->format->file(&bodies[i], &sink->style, &view);
+    }
+    work->sum.kind = LAPSE_RECORD_FILE;
+    work->sum.mistakes = (int64_t)diags->count;
+    work->sum.premise_count = (int64_t)work->rule_count;
+    send_record(work, &work->sum, "", bodies, work->sinks->count);
+    for (size_t i = 0; i < work->sinks->count; i++) {
+        lapse_out_free(&bodies[i]);
+    }
+    lapse_out_free(&expected);
+}
+
+/* The ids that broke as listed, each once, in the order of the rule table. */
+static void put_expected(const struct work *work, struct lapse_out *out) {
+    size_t count;
+    const struct lapse_rule *rules = lapse_rule_table(&count);
+    for (size_t i = 0; i < count; i++) {
+        bool said = !work->broke[i];
+        for (size_t k = 0; k < i; k++) {
+            said = said || (work->broke[k] && strcmp(rules[k].id, rules[i].id) == 0);
+        }
+        if (!said) {
+            lapse_out_format(out, "%s%s", out->len > 0 ? ", " : "", rules[i].id);
+        }
+    }
+}
+
+static void send_record(struct work *work, const struct lapse_cli_record *record, const char *text,
+                        const struct lapse_out *bodies, size_t count) {
+    struct lapse_out out;
+    lapse_out_init(&out, lapse_alloc_libc());
+    lapse_cli_record_write(&out, record, work->premises, text, bodies, count);
+    work->sent = work->sent && !out.failed && send_bytes(work->fd, out.text, out.len);
+    lapse_out_free(&out);
+}
+
+static bool send_bytes(int fd, const char *bytes, size_t len) {
+    while (len > 0) {
+        ssize_t done = write(fd, bytes, len);
+        if (done < 0 && errno == EINTR) {
+            continue;
+        }
+        if (done <= 0) {
+            return false;
+        }
+        bytes += done;
+        len -= (size_t)done;
+    }
+    return true;
+}
