@@ -10,8 +10,6 @@ struct counts {
 };
 
 static bool lint_file(const char *path, const struct lapse_style *style, struct counts *counts);
-static void show(const struct lapse_cli_file *file, const struct lapse_diag_list *diags,
-                 const struct lapse_style *style);
 static int finish(const struct counts *counts);
 
 int lapse_cli_lint(const struct lapse_cli_options *options) {
@@ -55,25 +53,11 @@ static bool lint_file(const char *path, const struct lapse_style *style, struct 
     }
     counts->warnings += warnings.count;
     bool whole = status != LAPSE_NOMEM && !diags->failed && !warnings.failed;
-    show(&file, diags, style);
-    show(&file, &warnings, style);
+    lapse_cli_diags_show(&file, diags, style);
+    lapse_cli_diags_show(&file, &warnings, style);
     lapse_diag_list_free(&warnings);
     lapse_cli_file_close(&file);
     return whole;
-}
-
-static void show(const struct lapse_cli_file *file, const struct lapse_diag_list *diags,
-                 const struct lapse_style *style) {
-    struct lapse_out out;
-    lapse_out_init(&out, lapse_alloc_libc());
-    for (size_t i = 0; i < diags->count; i++) {
-        lapse_excerpt_draw(&out, file->readable ? &file->source : NULL, diags->items[i], style);
-        lapse_out_text(&out, "\n");
-    }
-    if (out.len > 0) {
-        (void)fwrite(out.text, 1, out.len, stdout);
-    }
-    lapse_out_free(&out);
 }
 
 static int finish(const struct counts *counts) {

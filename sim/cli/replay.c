@@ -10,6 +10,9 @@ static int show_mistakes(const struct lapse_cli_file *file, const struct lapse_s
 static int replay_chosen(const struct lapse_cli_options *options,
                          const struct lapse_cli_target *target, const struct lapse_cli_file *file,
                          const struct lapse_style *style);
+static int complain_place(const struct lapse_cli_options *options,
+                          const struct lapse_cli_target *target,
+                          const struct lapse_cli_file *file);
 static int show_result(const struct lapse_cli_result *result, const struct lapse_style *style,
                        struct lapse_out *out);
 
@@ -49,16 +52,9 @@ static int replay_file(const struct lapse_cli_options *options,
 
 static int show_mistakes(const struct lapse_cli_file *file, const struct lapse_style *style) {
     const struct lapse_diag_list *diags = lapse_cli_file_diags(file);
-    struct lapse_out out;
-    lapse_out_init(&out, lapse_alloc_libc());
-    for (size_t i = 0; i < diags->count; i++) {
-        lapse_excerpt_draw(&out, file->readable ? &file->source : NULL, diags->items[i], style);
-        lapse_out_text(&out, "\n");
-    }
-    lapse_out_format(&out, "%zu mistake%s; nothing was run\nexit     %s\n", diags->count,
-                     diags->count == 1 ? "" : "s", lapse_exit_sentence(LAPSE_EXIT_MISTAKES));
-    (void)fwrite(out.text, 1, out.len, stdout);
-    lapse_out_free(&out);
+    lapse_cli_diags_show(file, diags, style);
+    printf("%zu mistake%s; nothing was run\nexit     %s\n", diags->count,
+           diags->count == 1 ? "" : "s", lapse_exit_sentence(LAPSE_EXIT_MISTAKES));
     return LAPSE_EXIT_MISTAKES;
 }
 
@@ -91,7 +87,7 @@ static int replay_chosen(const struct lapse_cli_options *options,
         lapse_cli_result_free(&result);
     }
     if (code == LAPSE_EXIT_NOTHING) {
-        (void)lapse_cli_complain(code, "no scenario stands at this line and row");
+        (void)complain_place(options, target, file);
     }
     if (out.failed) {
         code = lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
@@ -101,6 +97,28 @@ static int replay_chosen(const struct lapse_cli_options *options,
     }
     lapse_out_free(&out);
     return code;
+}
+
+/* Nothing stands at the address: says what does. */
+static int complain_place(const struct lapse_cli_options *options,
+                          const struct lapse_cli_target *target,
+                          const struct lapse_cli_file *file) {
+    int line = target->line_count > 0 ? target->lines[0] : 1;
+    int32_t rows = 0;
+    for (size_t i = 0; i < file->loaded.plan_count; i++) {
+        const struct lapse_plan *plan = file->loaded.plans[i];
+        bool here = line >= plan->line_first && line <= plan->line_last;
+        rows = here && plan->row >= rows ? plan->row + 1 : rows;
+    }
+    if (options->has_row && rows > 0) {
+        return lapse_cli_complain(LAPSE_EXIT_NOTHING,
+                                  "the scenario at %s:%d has the rows 0 to %d, not %d",
+                                  target->path, line, (int)rows - 1, (int)options->row);
+    }
+    return lapse_cli_complain(LAPSE_EXIT_NOTHING,
+                              "no scenario%s stands at %s:%d; `lapse run -v %s` lists them",
+                              options->has_row ? " with rows" : "", target->path, line,
+                              target->path);
 }
 
 static int show_result(const struct lapse_cli_result *result, const struct lapse_style *style,

@@ -54,10 +54,12 @@ static int report(const struct lapse_cli_pool *pool, struct lapse_cli_sinks *sin
         (void)lapse_cli_complain(code, "interrupted: %zu of %zu files were run", pool->usable,
                                  pool->selection->count);
     } else if (code == LAPSE_EXIT_NOTHING) {
-        (void)lapse_cli_complain(code, "nothing was selected%s",
-                                 pool->options->match != NULL ? ": no name matches -k"
-                                 : pool->selection->count > 0 ? ": no scenario at this line or row"
-                                                              : ": name a file or a folder");
+        const char *match = pool->options->match;
+        (void)lapse_cli_complain(code, "nothing was selected: %s%s",
+                                 match != NULL                ? "no name matches -k "
+                                 : pool->selection->count > 0 ? "no scenario at this line or row"
+                                                              : "name a file or a folder",
+                                 match != NULL ? match : "");
     }
     const char *replay = summary.replay.len > 0 ? summary.replay.text : NULL;
     if (!lapse_cli_sinks_write(sinks, &summary.totals, replay)) {

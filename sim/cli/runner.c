@@ -40,6 +40,20 @@ const struct lapse_diag_list *lapse_cli_file_diags(const struct lapse_cli_file *
     return file->readable ? &file->loaded.diags : &file->unread;
 }
 
+void lapse_cli_diags_show(const struct lapse_cli_file *file, const struct lapse_diag_list *diags,
+                          const struct lapse_style *style) {
+    struct lapse_out out;
+    lapse_out_init(&out, lapse_alloc_libc());
+    for (size_t i = 0; i < diags->count; i++) {
+        lapse_excerpt_draw(&out, file->readable ? &file->source : NULL, diags->items[i], style);
+        lapse_out_text(&out, "\n");
+    }
+    if (out.len > 0) {
+        (void)fwrite(out.text, 1, out.len, stdout);
+    }
+    lapse_out_free(&out);
+}
+
 bool lapse_cli_chosen(const struct lapse_cli_options *options,
                       const struct lapse_cli_target *target, const struct lapse_plan *plan) {
     bool line = target->whole;

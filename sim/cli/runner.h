@@ -19,6 +19,9 @@ struct lapse_cli_file {
 enum lapse_status lapse_cli_file_open(const char *path, struct lapse_cli_file *ret);
 void lapse_cli_file_close(struct lapse_cli_file *file);
 const struct lapse_diag_list *lapse_cli_file_diags(const struct lapse_cli_file *file);
+/* Draws each diagnostic on stdout, with its lines if the file could be read. */
+void lapse_cli_diags_show(const struct lapse_cli_file *file, const struct lapse_diag_list *diags,
+                          const struct lapse_style *style);
 
 /* Whether a plan is chosen by the target's lines and by --row and -k. */
 bool lapse_cli_chosen(const struct lapse_cli_options *options,
