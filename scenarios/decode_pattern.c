@@ -84,6 +84,12 @@ void lapse_decode_sometimes(struct lapse_decoder *d, const struct lapse_node *so
         !lapse_shape_is(d, sometimes, LAPSE_NODE_SEQ, "a list of patterns")) {
         return;
     }
+    if (sometimes->count > LAPSE_SOMETIMES_MAX) {
+        (void)lapse_mistake_add(d->diags, "Y006", sometimes->items[LAPSE_SOMETIMES_MAX]->place, "",
+                                "`sometimes` lists %zu patterns, at most %d are taken",
+                                sometimes->count, (int)LAPSE_SOMETIMES_MAX);
+        return;
+    }
     struct lapse_pattern *patterns = lapse_decoder_take(d, sometimes->count * sizeof(*patterns));
     for (size_t i = 0; patterns != NULL && i < sometimes->count; i++) {
         (void)lapse_decode_pattern(d, sometimes->items[i], &patterns[i]);

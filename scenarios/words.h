@@ -3,6 +3,7 @@
 #define SCENARIOS_WORDS_H
 
 #include "scenarios/load.h"
+#include "scenarios/nearest.h"
 
 /* The word of this kind, or NULL. */
 const struct lapse_word *lapse_word_find(enum lapse_word_kind kind, const char *word);
@@ -11,16 +12,6 @@ bool lapse_words_have(const char *words, const char *word);
 /* Copies the next word of such a list into buf and returns what is left, or NULL at the end. */
 const char *lapse_words_next(const char *words, char *buf, size_t cap);
 
-/* Keeps the nearest of the words it was shown: at most two letters away, and nearer than half of
- * the word. Ties go to the one shown first. */
-struct lapse_nearest {
-    const char *seen;
-    const char *best;
-    size_t distance;
-};
-void lapse_nearest_begin(struct lapse_nearest *nearest, const char *seen);
-/* `word` must outlive the use of `best`. */
-void lapse_nearest_offer(struct lapse_nearest *nearest, const char *word);
 /* Offers all words of one kind that run now. */
 void lapse_nearest_offer_kind(struct lapse_nearest *nearest, enum lapse_word_kind kind);
 

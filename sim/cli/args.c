@@ -1,5 +1,6 @@
 /* Reading the command line by the tables. Options may stand anywhere; `--` ends them. */
 #include "args.h"
+#include "scenarios/nearest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -334,35 +335,30 @@ static bool taken_by(const struct cursor *cursor, const struct lapse_cli_option 
 }
 
 static bool unknown_option(struct cursor *cursor, const char *word) {
-    const struct lapse_cli_option *best = NULL;
-    size_t nearest = SIZE_MAX;
+    struct lapse_nearest nearest;
+    lapse_nearest_begin(&nearest, word + strspn(word, "-"));
     for (const struct lapse_cli_option *option = options_table; option->sentence != NULL;
          option++) {
-        size_t distance;
-        if (option->name != NULL && taken_by(cursor, option) && strncmp(word, "--", 2) == 0 &&
-            lapse_cli_near(word + 2, option->name, &distance) && distance < nearest) {
-            nearest = distance;
-            best = option;
+        if (option->name != NULL && taken_by(cursor, option)) {
+            lapse_nearest_offer(&nearest, option->name);
         }
     }
+    const char *best = nearest.best;
     const struct lapse_cli_command *command = cursor->options->command;
     lapse_error_set(cursor->err, LAPSE_INVALID, "unknown option '%s'%s%s%s; see lapse %s%s-h", word,
-                    best != NULL ? ", did you mean '--" : "", best != NULL ? best->name : "",
+                    best != NULL ? ", did you mean '--" : "", best != NULL ? best : "",
                     best != NULL ? "'?" : "", command != NULL ? command->name : "",
                     command != NULL ? " " : "");
     return false;
 }
 
 static bool unknown_command(struct cursor *cursor, const char *word) {
-    const char *best = NULL;
-    size_t nearest = SIZE_MAX;
+    struct lapse_nearest nearest;
+    lapse_nearest_begin(&nearest, word);
     for (const struct lapse_cli_command *command = commands; command->name != NULL; command++) {
-        size_t distance;
-        if (lapse_cli_near(word, command->name, &distance) && distance < nearest) {
-            nearest = distance;
-            best = command->name;
-        }
+        lapse_nearest_offer(&nearest, command->name);
     }
+    const char *best = nearest.best;
     if (strchr(word, '/') != NULL || strstr(word, ".yaml") != NULL) {
         lapse_error_set(cursor->err, LAPSE_INVALID, "'%s' is not a command: write lapse run %s",
                         word, word);

@@ -93,9 +93,6 @@ void lapse_cli_usage(const struct lapse_cli_command *command);
 /* Prints "lapse: message" on stderr. Returns code. */
 int lapse_cli_complain(int code, const char *format, ...) LAPSE_PRINTF(2, 3);
 
-/* near.c: whether `word` looks like a mistyped `known`, and how much (smaller is nearer). */
-bool lapse_cli_near(const char *word, const char *known, size_t *ret_distance);
-
 /* match.c: -k. An expression of and, or, not, parentheses and phrases; a phrase is in the name, in
  * any case of letters. */
 bool lapse_cli_match(const char *expression, const char *name);

@@ -4,6 +4,7 @@
 
 #include "args.h"
 #include "scenarios/load.h"
+#include "scenarios/nearest.h"
 
 /* Codes that the program itself gives; the rest are the loader's. */
 static const struct lapse_mistake own[] = {
@@ -63,23 +64,18 @@ static bool explain_mistake(const struct lapse_mistake *table, size_t count, con
 }
 
 static const char *nearest(const char *code) {
-    size_t count, best = SIZE_MAX, distance;
-    const char *near = NULL;
+    size_t count;
+    struct lapse_nearest near;
+    lapse_nearest_begin(&near, code);
     const struct lapse_contract *contracts = lapse_contract_table(&count);
     for (size_t i = 0; i < count; i++) {
-        if (lapse_cli_near(code, contracts[i].id, &distance) && distance < best) {
-            best = distance;
-            near = contracts[i].id;
-        }
+        lapse_nearest_offer(&near, contracts[i].id);
     }
     const struct lapse_mistake *table = lapse_mistake_table(&count);
     for (size_t i = 0; i < count; i++) {
-        if (lapse_cli_near(code, table[i].code, &distance) && distance < best) {
-            best = distance;
-            near = table[i].code;
-        }
+        lapse_nearest_offer(&near, table[i].code);
     }
-    return near;
+    return near.best;
 }
 
 /* At 80 columns, indented by two. */

@@ -4,6 +4,7 @@
 
 #include "args.h"
 #include "scenarios/load.h"
+#include "scenarios/nearest.h"
 #include "topics.h"
 
 static int help_all(void);
@@ -119,20 +120,15 @@ static void print_word(const struct lapse_word *word) {
 }
 
 static const char *nearest(const char *name) {
-    size_t best = SIZE_MAX, distance, count;
-    const char *near = NULL;
+    size_t count;
+    struct lapse_nearest near;
+    lapse_nearest_begin(&near, name);
     for (const struct lapse_cli_topic *topic = lapse_cli_topics(); topic->name != NULL; topic++) {
-        if (lapse_cli_near(name, topic->name, &distance) && distance < best) {
-            best = distance;
-            near = topic->name;
-        }
+        lapse_nearest_offer(&near, topic->name);
     }
     const struct lapse_word *words = lapse_word_table(&count);
     for (size_t i = 0; i < count; i++) {
-        if (lapse_cli_near(name, words[i].word, &distance) && distance < best) {
-            best = distance;
-            near = words[i].word;
-        }
+        lapse_nearest_offer(&near, words[i].word);
     }
-    return near;
+    return near.best;
 }

@@ -125,9 +125,8 @@ static void document_follow(const struct lapse_cli_file *file, size_t index,
     }
     document->rows_run++;
     document->failed = document->failed || result->view.outcome != LAPSE_OUTCOME_PASSED;
-    size_t count = plan->the_case.sometimes_count;
-    count = count > LAPSE_CLI_SOMETIMES_MAX ? LAPSE_CLI_SOMETIMES_MAX : count;
-    for (size_t i = 0; i < count; i++) {
+    LAPSE_ASSERT(plan->the_case.sometimes_count <= LAPSE_SOMETIMES_MAX);
+    for (size_t i = 0; i < plan->the_case.sometimes_count; i++) {
         document->came_true[i] = document->came_true[i] || verdict->sometimes[i];
     }
     if (!document->failed && document_whole(file, index, document)) {
@@ -146,7 +145,7 @@ static bool document_whole(const struct lapse_cli_file *file, size_t index,
 
 static void lower(struct lapse_cli_result *result, const struct lapse_cli_document *document) {
     const struct lapse_case *the_case = result->view.the_case;
-    for (size_t i = 0; i < the_case->sometimes_count && i < LAPSE_CLI_SOMETIMES_MAX; i++) {
+    for (size_t i = 0; i < the_case->sometimes_count; i++) {
         if (document->came_true[i]) {
             continue;
         }

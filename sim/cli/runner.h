@@ -28,12 +28,11 @@ bool lapse_cli_chosen(const struct lapse_cli_options *options,
                       const struct lapse_cli_target *target, const struct lapse_plan *plan);
 
 /* Patterns of `sometimes` that came true over the runs of one document so far. */
-enum { LAPSE_CLI_SOMETIMES_MAX = 64 };
 struct lapse_cli_document {
     int32_t number; /* -1: none yet */
     size_t rows_run;
     bool failed;
-    bool came_true[LAPSE_CLI_SOMETIMES_MAX];
+    bool came_true[LAPSE_SOMETIMES_MAX];
 };
 
 /* One finished run. Its memory is in `run` and `lowered`. */

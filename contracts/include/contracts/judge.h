@@ -7,6 +7,9 @@
 #include "contracts/expect.h"
 #include "contracts/rule.h"
 
+/* Patterns that one document's `sometimes` may list. */
+enum { LAPSE_SOMETIMES_MAX = 64 };
+
 /* What one scenario wants judged; borrowed from the plan. */
 struct lapse_case {
     const struct lapse_setup *setup;
