@@ -6,11 +6,12 @@
 #include "state.h"
 
 enum need {
-    NEED_BUCKET = 1,    /* an open bucket */
-    NEED_KEY = 2,       /* a key, not empty */
-    NEED_NAME = 4,      /* a lease name, not empty */
-    NEED_FLUSH = 8,     /* the key's deferred renewal precedes it */
-    NEED_FLUSH_DUE = 16 /* all due renewals precede it */
+    NEED_BUCKET = 1,     /* an open bucket */
+    NEED_KEY = 2,        /* a key, not empty */
+    NEED_NAME = 4,       /* a lease name, not empty */
+    NEED_FLUSH = 8,      /* the key's deferred renewal precedes it */
+    NEED_FLUSH_DUE = 16, /* all due renewals precede it */
+    NEED_USE = 32        /* it uses the key: a renewal that must be durable precedes it */
 };
 
 struct verb_row {
@@ -30,9 +31,9 @@ static const struct verb_row verb_rows[] = {
     {LAPSE_VERB_SET, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_write},
     {LAPSE_VERB_CREATE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_write},
     {LAPSE_VERB_UPDATE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_write},
-    {LAPSE_VERB_GET, NEED_BUCKET | NEED_KEY, lapse_kv_read},
-    {LAPSE_VERB_ENTRY, NEED_BUCKET | NEED_KEY, lapse_kv_read},
-    {LAPSE_VERB_HAS, NEED_BUCKET | NEED_KEY, lapse_kv_read},
+    {LAPSE_VERB_GET, NEED_BUCKET | NEED_KEY | NEED_USE, lapse_kv_read},
+    {LAPSE_VERB_ENTRY, NEED_BUCKET | NEED_KEY | NEED_USE, lapse_kv_read},
+    {LAPSE_VERB_HAS, NEED_BUCKET | NEED_KEY | NEED_USE, lapse_kv_read},
     {LAPSE_VERB_DELETE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_remove},
     {LAPSE_VERB_PURGE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_remove},
     {LAPSE_VERB_EXPIRE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_retime},
@@ -89,16 +90,31 @@ enum lapse_status lapse_job_check(struct lapse_job *job) {
     return LAPSE_OK;
 }
 
-enum lapse_status lapse_job_prepare(struct lapse_job *job) {
-    const struct verb_row *row = find_row(job->command->verb);
-    if ((row->needs & NEED_FLUSH_DUE) != 0) {
-        return lapse_idle_flush_due(job);
+bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret) {
+    const struct lapse_command *command = job->command;
+    unsigned needs = find_row(command->verb)->needs;
+    /* A log command that is the first to reach a date tells so by its own commit. */
+    if (lapse_command_class(command) != LAPSE_CLASS_LOG && lapse_peaks_due(job->state, &job->now)) {
+        *ret = (struct lapse_command){.verb = LAPSE_VERB_MARK};
+        return true;
     }
-    if ((row->needs & NEED_FLUSH) == 0) {
-        return LAPSE_OK;
+    if ((needs & NEED_FLUSH_DUE) != 0) {
+        return lapse_idle_owed_due(job->state, &job->now, ret);
     }
-    struct lapse_node *node = lapse_table_find(&job->bucket->records, job->command->key);
-    return node == NULL ? LAPSE_OK : lapse_idle_flush_node(job, node);
+    if ((needs & (NEED_FLUSH | NEED_USE)) == 0) {
+        return false;
+    }
+    const struct lapse_node *node = lapse_table_find(&job->bucket->records, command->key);
+    if (node == NULL) {
+        return false;
+    }
+    if ((needs & NEED_FLUSH) != 0) {
+        return lapse_idle_owed(node, ret);
+    }
+    bool use = false;
+    bool owed = lapse_idle_owed_use(node, &job->now, ret, &use);
+    job->used = job->used || use;
+    return owed;
 }
 
 enum lapse_status lapse_job_apply(struct lapse_job *job) {

@@ -31,6 +31,44 @@ Test(base, bytes_print_escapes_and_cuts) {
     cr_expect_str_eq(lapse_bytes_print(lapse_bytes_of("abc"), buf, 1), "");
 }
 
+Test(base, bytes_print_passes_printable_utf8_and_nothing_else) {
+    static const struct {
+        const char *bytes, *printed;
+    } cases[] = {
+        {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
+        {"\xe2\x82\xac", "\xe2\x82\xac"},
+        {"\xf0\x9f\x94\x91", "\xf0\x9f\x94\x91"},
+        {"\xc2\xa0", "\xc2\xa0"},
+        {"\xf4\x8f\xbf\xbd", "\xf4\x8f\xbf\xbd"},
+        {"\x1b\x7f", "\\x1b\\x7f"},
+        {"\xc2\x80", "\\xc2\\x80"},                   /* the first C1 control ... */
+        {"\xc2\x9f", "\\xc2\\x9f"},                   /* ... and the last */
+        {"\xe2\x80\xae", "\\xe2\\x80\\xae"},          /* right-to-left override */
+        {"\xe2\x81\xa9", "\\xe2\\x81\\xa9"},          /* pop direction isolate */
+        {"\xe2\x80\x8b", "\\xe2\\x80\\x8b"},          /* zero width space */
+        {"\xef\xbb\xbf", "\\xef\\xbb\\xbf"},          /* byte order mark */
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},          /* a surrogate */
+        {"\xc0\xaf", "\\xc0\\xaf"},                   /* too long a form */
+        {"\xe0\x80\xaf", "\\xe0\\x80\\xaf"},          /* too long a form */
+        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* past the last code point */
+        {"\xf8\xff", "\\xf8\\xff"},                   /* no lead byte */
+        {"\xbf", "\\xbf"},                            /* a tail alone */
+        {"a\xe2\x82", "a\\xe2\\x82"},                 /* cut short */
+        {"\xc3(", "\\xc3("},
+    };
+    char buf[32];
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        cr_expect_str_eq(lapse_bytes_print(lapse_bytes_of(cases[i].bytes), buf, 32),
+                         cases[i].printed, "case %zu: %s", i, buf);
+    }
+    /* Where it does not fit, no character is split, nor an escape. */
+    struct lapse_bytes euros = lapse_bytes_of("\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac");
+    cr_expect_str_eq(lapse_bytes_print(euros, buf, 10), "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac");
+    cr_expect_str_eq(lapse_bytes_print(euros, buf, 9), "\xe2\x82\xac...");
+    cr_expect_str_eq(lapse_bytes_print(euros, buf, 7), "\xe2\x82\xac...");
+    cr_expect_str_eq(lapse_bytes_print(euros, buf, 6), "...");
+}
+
 Test(base, an_error_takes_context_in_front_and_never_overflows) {
     struct lapse_error err;
     cr_expect_eq(lapse_error_set(&err, LAPSE_RANGE, "got %d", 7), LAPSE_RANGE);

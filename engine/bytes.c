@@ -4,7 +4,27 @@
 
 #include <string.h>
 
-static size_t print_byte(unsigned char byte, char *buf);
+/* Code points that a message must not pass on: they move, hide or turn the text around them. */
+struct range {
+    uint32_t first, last;
+};
+static const struct range unprintable[] = {
+    {0x0000, 0x001f}, /* C0 controls */
+    {0x005c, 0x005c}, /* the backslash, which begins an escape */
+    {0x007f, 0x009f}, /* DEL and C1 controls */
+    {0x061c, 0x061c}, /* Arabic letter mark */
+    {0x200b, 0x200f}, /* zero width, direction marks */
+    {0x2028, 0x202e}, /* line and paragraph separators, direction overrides */
+    {0x2066, 0x2069}, /* direction isolates */
+    {0xd800, 0xdfff}, /* surrogates */
+    {0xfeff, 0xfeff}, /* byte order mark */
+};
+
+enum { PIECE_MAX = 4 }; /* bytes of a character, or of an escape */
+
+static size_t print_piece(const unsigned char *data, size_t left, char *buf, size_t *ret_len);
+static size_t char_len(const unsigned char *data, size_t left);
+static bool is_printable(uint32_t code);
 
 struct lapse_bytes lapse_bytes_of(const char *text) {
     struct lapse_bytes bytes = {NULL, 0};
@@ -33,9 +53,10 @@ char *lapse_bytes_print(struct lapse_bytes bytes, char *buf, size_t cap) {
     const char dots[] = "...";
     size_t used = 0;
     size_t fits = 0; /* where the dots can still go */
-    for (size_t i = 0; i < bytes.len; i++) {
-        char piece[4];
-        size_t len = print_byte(bytes.data[i], piece);
+    for (size_t i = 0; i < bytes.len;) {
+        char piece[PIECE_MAX];
+        size_t len = 0;
+        i += print_piece(bytes.data + i, bytes.len - i, piece, &len);
         if (used + len + 1 > cap) {
             size_t tail = cap - 1 - fits < 3 ? cap - 1 - fits : 3;
             memcpy(buf + fits, dots, tail);
@@ -63,16 +84,47 @@ uint64_t lapse_bytes_hash(struct lapse_bytes bytes) {
     return hash ^ (hash >> 29);
 }
 
-/* Writes one byte as it is printed (1 or 4 characters, no terminator); returns how many. */
-static size_t print_byte(unsigned char byte, char *buf) {
+/* Writes the character at data, or the escape of its first byte (no terminator); *ret_len is what
+ * was written. Returns how many bytes of data it stands for. */
+static size_t print_piece(const unsigned char *data, size_t left, char *buf, size_t *ret_len) {
     const char *digits = "0123456789abcdef";
-    if (byte >= 0x20 && byte < 0x7f && byte != '\\') {
-        buf[0] = (char)byte;
-        return 1;
+    size_t len = char_len(data, left);
+    if (len > 0) {
+        memcpy(buf, data, len);
+        *ret_len = len;
+        return len;
     }
     buf[0] = '\\';
     buf[1] = 'x';
-    buf[2] = digits[byte >> 4];
-    buf[3] = digits[byte & 15];
-    return 4;
+    buf[2] = digits[data[0] >> 4];
+    buf[3] = digits[data[0] & 15];
+    *ret_len = PIECE_MAX;
+    return 1;
+}
+
+/* The bytes of the printable character at data; 0: there is none, or its encoding is broken. */
+static size_t char_len(const unsigned char *data, size_t left) {
+    static const uint32_t least[PIECE_MAX + 1] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned char lead = data[0];
+    size_t len = lead < 0x80 ? 1 : lead < 0xc0 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (len == 0 || len > left || lead > 0xf4) {
+        return 0;
+    }
+    uint32_t code = len == 1 ? lead : lead & (0x7fU >> len);
+    for (size_t i = 1; i < len; i++) {
+        if ((data[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+        code = code << 6 | (data[i] & 0x3fU);
+    }
+    return code >= least[len] && code <= 0x10ffff && is_printable(code) ? len : 0;
+}
+
+static bool is_printable(uint32_t code) {
+    for (size_t i = 0; i < sizeof(unprintable) / sizeof(unprintable[0]); i++) {
+        if (code >= unprintable[i].first && code <= unprintable[i].last) {
+            return false;
+        }
+    }
+    return true;
 }

@@ -30,17 +30,21 @@ enum lapse_status lapse_state_check(const struct lapse_state *state, struct laps
     if (status == LAPSE_OK) {
         status = check_leases(state, &steady, err);
     }
-    if (status == LAPSE_OK && (steady != state->steady.count || wall != state->wall.count)) {
+    size_t dates = state->wall.count + state->reached.count;
+    if (status == LAPSE_OK && (steady != state->steady.count || wall != dates)) {
         status = lapse_error_set(err, LAPSE_BUG,
                                  "%zu rows end on store time and %zu on a date, "
                                  "but the heaps hold %zu and %zu",
-                                 steady, wall, state->steady.count, state->wall.count);
+                                 steady, wall, state->steady.count, dates);
     }
     if (status == LAPSE_OK) {
         status = lapse_heap_check(&state->steady, LAPSE_END_STEADY, err);
     }
     if (status == LAPSE_OK) {
         status = lapse_heap_check(&state->wall, LAPSE_END_WALL, err);
+    }
+    if (status == LAPSE_OK) {
+        status = lapse_heap_check(&state->reached, LAPSE_END_WALL, err);
     }
     if (status == LAPSE_OK) {
         status = check_deferred(state, err);
@@ -117,7 +121,10 @@ static enum lapse_status check_node(const struct lapse_state *state, const struc
         return bare ? LAPSE_OK : bug(node, "has no term but a trace of one (S2)", err);
     }
     bool dated = image->end_kind == LAPSE_END_WALL;
-    const struct lapse_heap *heap = dated ? &state->wall : &state->steady;
+    const struct lapse_heap *heap = image->reached ? &state->reached : &state->wall;
+    if (!dated) {
+        heap = &state->steady;
+    }
     *(dated ? wall : steady) += 1;
     if (node->heap_pos >= heap->count || heap->items[node->heap_pos] != node) {
         return bug(node, "is not in the heap of its end (S2)", err);
@@ -125,8 +132,14 @@ static enum lapse_status check_node(const struct lapse_state *state, const struc
     if (!dated && image->last_ns + image->span_ns != image->end_ns) {
         return bug(node, "does not end one span after its last use (S4)", err);
     }
-    if (dated && (image->written_seq < 1 || image->written_seq > state->seq)) {
+    if (dated && (image->written_seq < 1 || image->written_seq > state->log_seq)) {
         return bug(node, "has a date set by a command that never came", err);
+    }
+    if (image->reached != (dated && lapse_peaks_reached(state, image))) {
+        return bug(node, "is reached by its own word, or by that of the peaks, alone (S2)", err);
+    }
+    if (image->last_ns > state->mark.store.ns) {
+        return bug(node, "was written after the mark", err);
     }
     return LAPSE_OK;
 }
@@ -135,11 +148,21 @@ static enum lapse_status check_ring(const struct lapse_state *state,
                                     const struct lapse_bucket *bucket, struct lapse_error *err) {
     const struct lapse_ring *ring = &bucket->ring;
     size_t watchers = 0;
-    for (size_t i = 0; i < state->watcher_count; i++) {
-        watchers += state->watchers[i]->bucket == bucket ? 1 : 0;
+    size_t told = 0;
+    for (size_t i = 0; i < state->watcher_count && bucket->watcher_count > 0; i++) {
+        const struct lapse_watcher *watcher = state->watchers[i];
+        watchers += watcher->bucket == bucket ? 1 : 0;
+        told += watcher->bucket == bucket && watcher->seen == bucket->row->now.revision ? 1 : 0;
     }
     if (watchers != bucket->watcher_count || bucket->pending != 0) {
         return bug(bucket->row, "miscounts its watchers or its pending events", err);
+    }
+    size_t counted = bucket->told + bucket->behind;
+    for (size_t i = 0; i < ring->count; i++) {
+        counted += lapse_ring_at(ring, i)->waiting;
+    }
+    if (counted != watchers || told != bucket->told) {
+        return bug(bucket->row, "counts a watcher twice, nowhere, or at another event (S8)", err);
     }
     if (ring->count > state->watch_events_max || (watchers == 0 && ring->cap != 0)) {
         return bug(bucket->row, "keeps a ring that is too long or that nobody watches", err);
@@ -163,7 +186,7 @@ static enum lapse_status check_deferred(const struct lapse_state *state, struct 
             return bug(node, "has a renewal out of its place in the queue", err);
         }
         if (!node->now.present || !node->now.idle || deferred->used.ns <= node->now.last_ns ||
-            deferred->queued.ns > deferred->used.ns || deferred->queued.ns >= node->now.end_ns) {
+            deferred->queued.ns > deferred->used.ns || deferred->used.ns >= node->now.end_ns) {
             return bug(node, "has a renewal from outside its term (S5)", err);
         }
         prev = deferred;
@@ -178,11 +201,12 @@ static enum lapse_status check_peaks(const struct lapse_state *state, struct lap
     const struct lapse_peaks *peaks = &state->peaks;
     for (size_t i = 0; i < peaks->count; i++) {
         const struct lapse_peak *peak = &peaks->items[i];
-        if (peak->wanted || peak->seq > state->seq ||
+        if (peak->fresh || peak->leaving || peak->seq >= state->log_seq ||
+            peak->wall.ns <= state->mark.reading.wall.ns ||
             (i > 0 && (peak->seq <= peak[-1].seq || peak->wall.ns >= peak[-1].wall.ns))) {
             return lapse_error_set(err, LAPSE_BUG,
-                                   "wall peak %zu of %zu does not lie after and "
-                                   "below the one before it (S6)",
+                                   "wall peak %zu of %zu does not lie between the "
+                                   "one before it and the mark (S6)",
                                    i, peaks->count);
         }
     }

@@ -20,9 +20,14 @@ const char *lapse_verb_word(enum lapse_verb verb) {
     return found == NULL ? "?" : found->word;
 }
 
-enum lapse_class lapse_verb_class(enum lapse_verb verb) {
-    const struct verb_word *found = find_word(verb);
-    return found == NULL ? LAPSE_CLASS_READ : found->klass;
+enum lapse_class lapse_command_class(const struct lapse_command *command) {
+    const struct verb_word *found = find_word(command->verb);
+    bool ephemeral =
+        command->verb == LAPSE_VERB_ACQUIRE && command->u.lease.durability == LAPSE_EPHEMERAL;
+    if (found == NULL) {
+        return LAPSE_CLASS_READ;
+    }
+    return ephemeral ? LAPSE_CLASS_LOCAL : found->klass;
 }
 
 const char *lapse_event_word(enum lapse_event_kind kind) {

@@ -123,6 +123,18 @@ Test(date, a_past_date_is_absent_at_once) {
     }
 }
 
+static enum lapse_status count_peak(void *ctx, const struct lapse_row *row) {
+    bool peak = row->kind == LAPSE_ROW_MARK && row->part == LAPSE_PART_DURABLE && row->key.len > 0;
+    *(int *)ctx += peak ? 1 : 0;
+    return LAPSE_OK;
+}
+
+static int peaks_of(const struct lapse_testing *t) {
+    int count = 0;
+    cr_assert_eq(lapse_walk(t->store, count_peak, &count, NULL), LAPSE_OK);
+    return count;
+}
+
 Test(date, the_list_of_peaks_stays_short) {
     struct lapse_testing t;
     open_b(&t, 0);
@@ -136,9 +148,11 @@ Test(date, the_list_of_peaks_stays_short) {
         if (i == 999) {
             set_date(&t, "middle", S(100200));
         }
+        lapse_testing_do(&t, LAPSE_VERB_MARK, "", "", NULL, 0, 0);
         cr_assert_eq(get(&t, "old"), LAPSE_OK);
         cr_assert_eq(get(&t, "seen"), LAPSE_ABSENT, "a peak was forgotten");
         cr_assert_eq(lapse_check(t.store, &t.err), LAPSE_OK, "%s", t.err.message);
+        cr_assert(peaks_of(&t) >= 1 && peaks_of(&t) <= 10, "%d peaks", peaks_of(&t));
     }
     cr_expect_lt(t.alloc.bytes_out, 8192, "%zu bytes", t.alloc.bytes_out);
     /* Both still know the greatest reading since their own write. */
@@ -148,6 +162,9 @@ Test(date, the_list_of_peaks_stays_short) {
     lapse_clock_manual_step_wall(&t.clock, (struct lapse_span){-S(1000)});
     cr_expect_eq(get(&t, "middle"), LAPSE_ABSENT);
     cr_expect_eq(get(&t, "old"), LAPSE_OK);
+    lapse_testing_step(&t, NULL);
+    cr_expect_eq(t.r.item_count, 2);
+    cr_expect_eq(peaks_of(&t), 0, "no date rests on a peak, and one is kept");
     lapse_testing_close(&t);
 }
 
@@ -172,5 +189,31 @@ Test(date, store_time_goes_on_over_a_reboot_by_the_wall_and_never_back) {
     get(&t, "k");
     lapse_clock_manual_reboot(&t.clock, (struct lapse_wall){INT64_MAX});
     cr_expect_eq(get(&t, "k"), LAPSE_RANGE, "store time wrapped");
+    lapse_testing_close(&t);
+}
+
+Test(date, what_is_due_next_after_a_step_back_is_what_was_reached) {
+    struct lapse_testing t;
+    struct lapse_due due;
+    open_b(&t, 0);
+    set_date(&t, "seen", S(1100));
+    lapse_clock_manual_step_wall(&t.clock, (struct lapse_span){S(150)});
+    cr_expect_eq(get(&t, "seen"), LAPSE_ABSENT);
+    lapse_clock_manual_step_wall(&t.clock, (struct lapse_span){-S(150)});
+    /* Dates below the peak that are not reached: none of them may hide the one that is. */
+    for (int i = 0; i < 2000; i++) {
+        char key[] = {'k',
+                      (char)('0' + i / 1000),
+                      (char)('0' + i / 100 % 10),
+                      (char)('0' + i / 10 % 10),
+                      (char)('0' + i % 10),
+                      '\0'};
+        set_date(&t, key, S(1010) + i);
+        lapse_next_due(t.store, &due);
+        cr_assert(due.has_steady && due.steady.ns == 0);
+    }
+    lapse_testing_step(&t, &due);
+    cr_expect_eq(t.r.item_count, 1);
+    cr_expect(!due.has_steady && due.has_wall && due.wall.ns == S(1010));
     lapse_testing_close(&t);
 }

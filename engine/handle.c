@@ -1,24 +1,20 @@
-/* The handle: open, close, and the one loop that every command goes through, `carry_out`. It reads
- * the clock once, lets the state machine work, makes the change durable or takes it back. */
+/* The handle: open, close, and the one way that every command goes, `carry_out`. It reads the clock
+ * once, carries out the log commands that must precede, lets the state machine work, and makes the
+ * change durable or takes it back. */
 #include "handle.h"
 
 #include "mark.h"
 
 #include <string.h>
 
-struct loading {
-    struct lapse_state *state;
-    struct lapse_error *err;
-    bool marked;
-};
-
 static enum lapse_status open_state(struct lapse *store, struct lapse_error *err);
-static enum lapse_status load_row(void *ctx, const struct lapse_row *row);
 static enum lapse_status carry_out(struct lapse *store, const struct lapse_command *command,
-                                   bool commit_anyway, struct lapse_result *result,
-                                   struct lapse_error *err);
-static enum lapse_status enter(struct lapse *store, struct lapse_job *job);
-static enum lapse_status run(struct lapse *store, struct lapse_job *job, bool commit_anyway);
+                                   struct lapse_result *result, struct lapse_error *err);
+static enum lapse_status enter(const struct lapse *store, struct lapse_job *job,
+                               struct lapse_mark *ret);
+static enum lapse_status issue(struct lapse *store, struct lapse_job *job);
+static enum lapse_status run(struct lapse *store, struct lapse_job *job);
+static bool must_commit(const struct lapse_job *job);
 static enum lapse_status commit(struct lapse *store, struct lapse_error *err);
 
 enum { WATCH_EVENTS_DEFAULT = 1024 };
@@ -80,7 +76,21 @@ void lapse_close(struct lapse *store) {
 
 enum lapse_status lapse_apply(struct lapse *store, const struct lapse_command *command,
                               struct lapse_result *result, struct lapse_error *err) {
-    return carry_out(store, command, command->verb == LAPSE_VERB_MARK, result, err);
+    return carry_out(store, command, result, err);
+}
+
+enum lapse_status lapse_preceding(struct lapse *store, const struct lapse_command *command,
+                                  struct lapse_command *ret, struct lapse_error *err) {
+    struct lapse_job job = {.state = &store->state, .command = command, .err = err};
+    struct lapse_mark mark;
+    enum lapse_status status = enter(store, &job, &mark);
+    if (status == LAPSE_OK) {
+        status = lapse_job_check(&job);
+    }
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    return lapse_job_precede(&job, ret) ? LAPSE_OK : LAPSE_ABSENT;
 }
 
 enum lapse_status lapse_step(struct lapse *store, size_t rows_max, struct lapse_result *result,
@@ -88,7 +98,7 @@ enum lapse_status lapse_step(struct lapse *store, size_t rows_max, struct lapse_
     struct lapse_command reap = {.verb = LAPSE_VERB_REAP, .u.reap.rows_max = rows_max};
     struct lapse_result own;
     lapse_result_init(&own, store->state.alloc);
-    enum lapse_status status = carry_out(store, &reap, false, result == NULL ? &own : result, err);
+    enum lapse_status status = carry_out(store, &reap, result == NULL ? &own : result, err);
     lapse_result_free(&own);
     if (status >= LAPSE_OK && ret_due != NULL) {
         lapse_next_due(store, ret_due);
@@ -120,9 +130,13 @@ struct lapse_steady lapse_store_time(const struct lapse *store) {
 /* Loads what the journal holds and finds out what time it is. */
 static enum lapse_status open_state(struct lapse *store, struct lapse_error *err) {
     struct lapse_state *state = &store->state;
-    struct loading loading = {state, err, false};
+    struct lapse_load load = {.state = state, .err = err};
     if (store->journaled) {
-        enum lapse_status status = store->journal.load(store->journal.ctx, load_row, &loading, err);
+        enum lapse_status status =
+            store->journal.load(store->journal.ctx, lapse_load_row, &load, err);
+        if (status == LAPSE_OK) {
+            status = lapse_load_finish(&load);
+        }
         if (status != LAPSE_OK) {
             return status;
         }
@@ -133,61 +147,53 @@ static enum lapse_status open_state(struct lapse *store, struct lapse_error *err
                                "the clock could not be read; the store stays "
                                "closed");
     }
-    if (!loading.marked) {
+    if (!load.marked) {
         state->mark = (struct lapse_mark){{0}, reading};
     }
+    state->seq = state->log_seq;
     if (!lapse_mark_advance(&state->mark, &reading, &state->last)) {
         return lapse_error_set(err, LAPSE_RANGE, "store time would leave its range");
     }
-    /* The mark's reading came with the last commit, so every date stored has seen it. */
-    struct lapse_now marked = {state->mark.store, state->mark.reading.wall, state->seq};
-    lapse_peaks_note(state, &marked);
     return LAPSE_OK;
-}
-
-static enum lapse_status load_row(void *ctx, const struct lapse_row *row) {
-    struct loading *loading = ctx;
-    if (row->part != LAPSE_PART_DURABLE) {
-        return lapse_error_set(loading->err, LAPSE_CORRUPT,
-                               "the journal holds a row of kind %d "
-                               "that belongs to a tenure; it is not one that lapse wrote",
-                               (int)row->kind);
-    }
-    loading->marked = loading->marked || row->kind == LAPSE_ROW_MARK;
-    return lapse_state_load(loading->state, row, loading->err);
 }
 
 /* The main loop's body: one command, from the door to the answer. */
 static enum lapse_status carry_out(struct lapse *store, const struct lapse_command *command,
-                                   bool commit_anyway, struct lapse_result *result,
-                                   struct lapse_error *err) {
+                                   struct lapse_result *result, struct lapse_error *err) {
     struct lapse_state *state = &store->state;
     struct lapse_job job = {.state = state, .command = command, .result = result, .err = err};
     lapse_result_begin(result, command->verb);
-    enum lapse_status status = enter(store, &job);
+    struct lapse_mark mark = state->last;
+    enum lapse_status status = enter(store, &job, &mark);
+    state->last = mark;
     if (status == LAPSE_OK) {
-        lapse_txn_begin(state);
-        status = run(store, &job, commit_anyway);
+        status = lapse_job_check(&job);
+    }
+    if (status == LAPSE_OK) {
+        status = issue(store, &job);
+    }
+    if (status == LAPSE_OK) {
+        status = run(store, &job);
     }
     if (status < LAPSE_OK) {
         lapse_result_clear(result);
     } else {
-        lapse_peaks_note(state, &job.now);
         result->durable_point = store->durable_point;
     }
     result->at = job.now.store;
     result->wall = job.now.wall;
-    result->command_seq = job.now.seq;
+    result->command_seq = state->seq;
     result->status = status;
     return status;
 }
 
 /* The door: the clock is read here, once, and store time goes on from the last command's. */
-static enum lapse_status enter(struct lapse *store, struct lapse_job *job) {
-    struct lapse_state *state = &store->state;
+static enum lapse_status enter(const struct lapse *store, struct lapse_job *job,
+                               struct lapse_mark *ret) {
+    const struct lapse_state *state = &store->state;
     struct lapse_reading reading;
     struct lapse_mark next;
-    job->now = (struct lapse_now){state->last.store, state->last.reading.wall, state->seq};
+    job->now = (struct lapse_now){state->last.store, state->last.reading.wall, 0};
     if (store->unavailable) {
         return lapse_error_set(job->err, LAPSE_UNAVAILABLE,
                                "the outcome of an earlier commit is "
@@ -198,37 +204,50 @@ static enum lapse_status enter(struct lapse *store, struct lapse_job *job) {
                                "the clock could not be read; nothing was "
                                "changed");
     }
-    if (state->seq == INT64_MAX || !lapse_mark_advance(&state->last, &reading, &next)) {
-        return lapse_error_set(job->err, LAPSE_RANGE,
-                               "store time or the number of commands would "
-                               "leave its range");
+    if (!lapse_mark_advance(&state->last, &reading, &next)) {
+        return lapse_error_set(job->err, LAPSE_RANGE, "store time would leave its range");
     }
-    /* A dated row may need the peak of this command. */
-    if (state->wall.count > 0 && !lapse_peaks_reserve(state)) {
-        return lapse_error_set(job->err, LAPSE_NOMEM, "no memory for the reading of a clock");
-    }
-    state->last = next;
-    state->seq++;
-    job->now = (struct lapse_now){next.store, next.reading.wall, state->seq};
+    job->now = (struct lapse_now){next.store, next.reading.wall, 0};
+    *ret = next;
     return LAPSE_OK;
 }
 
-/* Applies the command and makes it durable, or leaves the state as it was. A refused call takes
- * back even the flush that came before it: it changes nothing (CAS-05). */
-static enum lapse_status run(struct lapse *store, struct lapse_job *job, bool commit_anyway) {
+/* The log commands that must precede: each goes its own way, at the instant of the call. */
+static enum lapse_status issue(struct lapse *store, struct lapse_job *job) {
+    struct lapse_command command;
+    while (lapse_job_precede(job, &command)) {
+        struct lapse_result result;
+        struct lapse_job own = {&store->state, &command, job->now, &result, job->err, NULL, false};
+        lapse_result_init(&result, store->state.alloc);
+        lapse_result_begin(&result, command.verb);
+        enum lapse_status status = lapse_job_check(&own);
+        if (status == LAPSE_OK) {
+            status = run(store, &own);
+        }
+        bool carried = command.verb == LAPSE_VERB_MARK || result.renewed;
+        lapse_result_free(&result);
+        if (status != LAPSE_OK) {
+            return status;
+        }
+        /* A flush that the state owes fits the state, or this loop would have no end. */
+        LAPSE_ASSERT(carried);
+    }
+    return LAPSE_OK;
+}
+
+/* Gives the command its number, applies it and makes it durable, or leaves the state as it was. */
+static enum lapse_status run(struct lapse *store, struct lapse_job *job) {
     struct lapse_state *state = &store->state;
-    enum lapse_status status = lapse_job_check(job);
-    if (status == LAPSE_OK) {
-        status = lapse_job_prepare(job);
+    /* What is stored as a number must be one that a load takes. */
+    if (state->seq >= INT64_MAX - 1) {
+        return lapse_error_set(job->err, LAPSE_RANGE,
+                               "the number of commands would leave its range");
     }
-    size_t prepared = job->command->verb == LAPSE_VERB_REAP ? 0 : state->txn.changes;
-    if (status == LAPSE_OK) {
-        status = lapse_job_apply(job);
-    }
-    bool housekeeping = job->command->verb == LAPSE_VERB_REAP && store->journaled &&
-                        lapse_mark_due(&state->mark, &state->last);
-    bool changed = state->txn.changes > prepared || commit_anyway || housekeeping;
-    if (status < LAPSE_OK || !changed) {
+    state->seq++;
+    job->now.log_seq = state->log_seq + 1;
+    lapse_txn_begin(state);
+    enum lapse_status status = lapse_job_apply(job);
+    if (status < LAPSE_OK || !must_commit(job)) {
         lapse_txn_rollback(state);
         return status;
     }
@@ -236,20 +255,43 @@ static enum lapse_status run(struct lapse *store, struct lapse_job *job, bool co
     return committed == LAPSE_OK ? status : committed;
 }
 
+/* Whether an applied command must be made durable: what it changed, and what it is the first to
+ * show, which is a date that its reading has come to. Says the same with and without a journal, so
+ * that commits are a function of the log commands. */
+static bool must_commit(const struct lapse_job *job) {
+    const struct lapse_state *state = job->state;
+    enum lapse_verb verb = job->command->verb;
+    if (lapse_command_class(job->command) != LAPSE_CLASS_LOG) {
+        LAPSE_ASSERT(state->txn.changes == 0);
+        return false;
+    }
+    return state->txn.changes > 0 || verb == LAPSE_VERB_MARK ||
+           (verb == LAPSE_VERB_REAP && lapse_mark_due(&state->mark, &state->last)) ||
+           lapse_peaks_due(state, &job->now);
+}
+
 static enum lapse_status commit(struct lapse *store, struct lapse_error *err) {
     struct lapse_state *state = &store->state;
     struct lapse_mark before = state->mark;
+    enum lapse_status status = LAPSE_OK;
+    if (!lapse_peaks_plan(state, &state->last)) {
+        status = lapse_error_set(err, LAPSE_NOMEM, "no memory for the reading of a clock");
+    }
     state->mark = state->last;
-    if (store->journaled) {
-        enum lapse_status status =
+    state->log_seq++;
+    if (status == LAPSE_OK && store->journaled) {
+        status =
             lapse_journal_write(&store->journal, store->sync, state, &store->durable_point, err);
-        if (status != LAPSE_OK) {
-            store->unavailable = status == LAPSE_UNKNOWN;
-            state->mark = before;
-            lapse_txn_rollback(state);
-            return status;
-        }
+    }
+    if (status != LAPSE_OK) {
+        store->unavailable = status == LAPSE_UNKNOWN;
+        state->log_seq--;
+        state->mark = before;
+        lapse_peaks_undo(state);
+        lapse_txn_rollback(state);
+        return status;
     }
     lapse_txn_finish(state);
+    lapse_peaks_keep(state);
     return LAPSE_OK;
 }

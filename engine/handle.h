@@ -23,8 +23,8 @@ struct lapse *lapse_handle_make(const lapse_alloc *alloc, lapse_clock clock,
 /* OK, or INVALID when some members are set and others are not. *ret_journaled: all are. */
 enum lapse_status lapse_journal_check(const lapse_journal *journal, bool *ret_journaled,
                                       struct lapse_error *err);
-/* Writes the undo list read forwards, the token counter and the mark, as one transaction. On a
- * fault nothing is written, except UNKNOWN: then it may be. */
+/* Writes the undo list read forwards, the token counter, the mark and its peaks, as one
+ * transaction. On a fault nothing is written, except UNKNOWN: then it may be. */
 enum lapse_status lapse_journal_write(const lapse_journal *journal, enum lapse_sync sync,
                                       const struct lapse_state *state, int64_t *ret_point,
                                       struct lapse_error *err);

@@ -54,9 +54,12 @@ bool lapse_heap_before(const struct lapse_node *a, const struct lapse_node *b) {
     if (a->now.revision != b->now.revision) {
         return a->now.revision < b->now.revision;
     }
-    /* Leases never get here: their tokens differ. */
-    return a != b &&
-           lapse_bytes_compare(lapse_node_key(a->bucket->row), lapse_node_key(b->bucket->row)) < 0;
+    if (a->bucket != b->bucket) {
+        /* Of records alone: a lease has no bucket. */
+        return lapse_bytes_compare(lapse_node_key(a->bucket->row), lapse_node_key(b->bucket->row)) <
+               0;
+    }
+    return lapse_bytes_compare(lapse_node_key(a), lapse_node_key(b)) < 0;
 }
 
 enum lapse_status lapse_heap_check(const struct lapse_heap *heap, enum lapse_end_kind kind,

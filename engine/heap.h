@@ -16,7 +16,7 @@ bool lapse_heap_reserve(const lapse_alloc *alloc, struct lapse_heap *heap, size_
 void lapse_heap_insert(struct lapse_heap *heap, struct lapse_node *node);
 void lapse_heap_remove(struct lapse_heap *heap, struct lapse_node *node);
 void lapse_heap_finish(const lapse_alloc *alloc, struct lapse_heap *heap);
-/* Whether a comes before b: by end, then records before leases, then revision, then bucket. */
+/* Whether a comes before b: by end, then records before leases, then revision, bucket, key. */
 bool lapse_heap_before(const struct lapse_node *a, const struct lapse_node *b);
 /* Order and positions hold, and every row has an end of `kind`. */
 enum lapse_status lapse_heap_check(const struct lapse_heap *heap, enum lapse_end_kind kind,

@@ -2,14 +2,17 @@
  *
  * A use at t renews iff t >= last + floor(S/30). The new end holds at once for every call. It is
  * made durable before the reply when little was left, else it is kept as a deferred renewal, a
- * matter of this tenure, and flushed within a second. Every write and reap of a row is preceded by
- * its flush, so the log commands look at stored rows alone. */
+ * matter of this tenure, and flushed within a second. What makes it durable is always a FLUSH, a
+ * log command of its own; every write and reap of a row is preceded by its flush, so the other log
+ * commands look at stored rows alone. */
 #include "state.h"
 
 static bool pending(const struct lapse_node *node);
-static bool little_left(struct lapse_span span, struct lapse_span left);
-static enum lapse_status renew_now(struct lapse_job *job, struct lapse_node *node,
-                                   struct lapse_steady used);
+static bool renews(const struct lapse_node *node, const struct lapse_now *now);
+static bool little_left(const struct lapse_node *node, const struct lapse_now *now);
+static bool flush_due(const struct lapse_deferred *deferred, const struct lapse_now *now);
+static void tell_flush(const struct lapse_node *node, struct lapse_steady used,
+                       struct lapse_command *ret);
 
 struct lapse_end lapse_idle_end(const struct lapse_node *node) {
     struct lapse_end end = lapse_image_end(&node->now);
@@ -19,64 +22,63 @@ struct lapse_end lapse_idle_end(const struct lapse_node *node) {
     return end;
 }
 
-bool lapse_idle_live(const struct lapse_state *state, const struct lapse_node *node,
-                     const struct lapse_now *now) {
+bool lapse_idle_live(const struct lapse_node *node, const struct lapse_now *now) {
     if (node->now.present && pending(node)) {
         return now->store.ns < lapse_idle_end(node).ns;
     }
-    return lapse_state_live(state, node, now);
+    return lapse_state_live(node, now);
 }
 
 enum lapse_status lapse_idle_use(struct lapse_job *job, struct lapse_node *node, bool *ret_renewed,
                                  struct lapse_end *ret_end) {
     struct lapse_steady now = job->now.store;
-    struct lapse_end end = lapse_idle_end(node);
-    struct lapse_span span = {node->now.span_ns};
-    struct lapse_steady renewed;
-    *ret_renewed = false;
-    *ret_end = end;
-    int64_t last = pending(node) ? node->deferred->used.ns : node->now.last_ns;
-    /* last + span / 30 lies below the end, so it cannot leave the range; now + span can, and then
-     * the end stays what it was. */
-    if (!node->now.idle || now.ns < last + span.ns / 30 || now.ns == last ||
-        !lapse_steady_add(now, span, &renewed)) {
+    *ret_renewed = job->used;
+    *ret_end = lapse_idle_end(node);
+    if (!renews(node, &job->now)) {
         return LAPSE_OK;
     }
-    struct lapse_span left = lapse_steady_between(now, (struct lapse_steady){end.ns});
-    if (little_left(span, left)) {
-        enum lapse_status status = renew_now(job, node, now);
-        if (status != LAPSE_OK) {
-            return status;
-        }
-    } else if (node->deferred != NULL) {
+    LAPSE_ASSERT(!little_left(node, &job->now));
+    if (node->deferred != NULL) {
         node->deferred->used = now;
     } else if (!lapse_idle_defer(job->state, node, now, now)) {
         return lapse_error_set(job->err, LAPSE_NOMEM, "no memory to note the renewal of a key");
     }
     *ret_renewed = true;
-    ret_end->ns = renewed.ns;
+    *ret_end = lapse_idle_end(node);
     return LAPSE_OK;
 }
 
-enum lapse_status lapse_idle_flush_node(struct lapse_job *job, struct lapse_node *node) {
+bool lapse_idle_owed(const struct lapse_node *node, struct lapse_command *ret) {
     if (!node->now.present || !pending(node)) {
-        return LAPSE_OK;
+        return false;
     }
-    return renew_now(job, node, node->deferred->used);
+    tell_flush(node, node->deferred->used, ret);
+    return true;
 }
 
-enum lapse_status lapse_idle_flush_due(struct lapse_job *job) {
-    struct lapse_deferred *deferred = job->state->deferred_first;
-    for (; deferred != NULL; deferred = deferred->next) {
-        if (lapse_steady_between(deferred->queued, job->now.store).ns < LAPSE_NS_PER_S) {
-            return LAPSE_OK;
-        }
-        enum lapse_status status = lapse_idle_flush_node(job, deferred->node);
-        if (status != LAPSE_OK) {
-            return status;
-        }
+bool lapse_idle_owed_due(const struct lapse_state *state, const struct lapse_now *now,
+                         struct lapse_command *ret) {
+    const struct lapse_deferred *first = state->deferred_first;
+    return first != NULL && flush_due(first, now) && lapse_idle_owed(first->node, ret);
+}
+
+bool lapse_idle_owed_use(const struct lapse_node *node, const struct lapse_now *now,
+                         struct lapse_command *ret, bool *ret_use) {
+    *ret_use = false;
+    if (!lapse_idle_live(node, now)) {
+        return false;
     }
-    return LAPSE_OK;
+    /* What is due goes first, whatever this use does: so a renewal that is put off never moves to a
+     * use past the stored end, which no flush could carry. */
+    if (node->deferred != NULL && flush_due(node->deferred, now)) {
+        return lapse_idle_owed(node, ret);
+    }
+    if (!renews(node, now) || !little_left(node, now)) {
+        return false;
+    }
+    *ret_use = true;
+    tell_flush(node, now->store, ret);
+    return true;
 }
 
 enum lapse_status lapse_idle_flush(struct lapse_job *job) {
@@ -92,9 +94,15 @@ enum lapse_status lapse_idle_flush(struct lapse_job *job) {
         used <= node->now.last_ns || !lapse_ns_add(used, node->now.span_ns, &sum)) {
         return LAPSE_OK;
     }
-    enum lapse_status status = renew_now(job, node, command->u.flush.used);
-    job->result->renewed = status == LAPSE_OK;
-    return status;
+    if (!lapse_txn_touch(job->state, node)) {
+        return lapse_error_set(job->err, LAPSE_NOMEM, "no memory to renew a key");
+    }
+    struct lapse_image image = node->now;
+    image.last_ns = used;
+    image.end_ns = sum;
+    lapse_txn_set(job->state, node, &image);
+    job->result->renewed = true;
+    return LAPSE_OK;
 }
 
 void lapse_idle_settle(struct lapse_state *state, struct lapse_node *node) {
@@ -155,26 +163,38 @@ static bool pending(const struct lapse_node *node) {
     return node->deferred != NULL && node->now.idle && node->deferred->used.ns > node->now.last_ns;
 }
 
-static bool little_left(struct lapse_span span, struct lapse_span left) {
-    int64_t bound = span.ns / 2;
+/* Whether a use at `now` renews the live node. last + span / 30 lies below the end, so it cannot
+ * leave the range; now + span can, and then the end stays what it was. */
+static bool renews(const struct lapse_node *node, const struct lapse_now *now) {
+    int64_t last = pending(node) ? node->deferred->used.ns : node->now.last_ns;
+    struct lapse_span span = {node->now.span_ns};
+    struct lapse_steady end;
+    return node->now.idle && now->store.ns >= last + span.ns / 30 && now->store.ns != last &&
+           lapse_steady_add(now->store, span, &end);
+}
+
+static bool little_left(const struct lapse_node *node, const struct lapse_now *now) {
+    struct lapse_steady end = {lapse_idle_end(node).ns};
+    int64_t bound = node->now.span_ns / 2;
     if (bound > 60 * LAPSE_NS_PER_S) {
         bound = 60 * LAPSE_NS_PER_S;
     }
     if (bound < 2 * LAPSE_NS_PER_S) {
         bound = 2 * LAPSE_NS_PER_S;
     }
-    return left.ns < bound;
+    return lapse_steady_between(now->store, end).ns < bound;
 }
 
-static enum lapse_status renew_now(struct lapse_job *job, struct lapse_node *node,
-                                   struct lapse_steady used) {
-    struct lapse_image image = node->now;
-    LAPSE_ASSERT(used.ns < INT64_MAX - image.span_ns + 1);
-    image.last_ns = used.ns;
-    image.end_ns = used.ns + image.span_ns;
-    if (!lapse_txn_touch(job->state, node)) {
-        return lapse_error_set(job->err, LAPSE_NOMEM, "no memory to renew a key");
-    }
-    lapse_txn_set(job->state, node, &image);
-    return LAPSE_OK;
+static bool flush_due(const struct lapse_deferred *deferred, const struct lapse_now *now) {
+    return lapse_steady_between(deferred->queued, now->store).ns >= LAPSE_NS_PER_S;
+}
+
+static void tell_flush(const struct lapse_node *node, struct lapse_steady used,
+                       struct lapse_command *ret) {
+    *ret = (struct lapse_command){.verb = LAPSE_VERB_FLUSH,
+                                  .bucket = lapse_node_key(node->bucket->row),
+                                  .key = lapse_node_key(node)};
+    ret->u.flush.used = used;
+    ret->u.flush.revision = node->now.revision;
+    ret->u.flush.end = lapse_image_end(&node->now);
 }

@@ -5,6 +5,8 @@ static enum lapse_status write_all(const lapse_journal *journal, const struct la
                                    struct lapse_error *err);
 static enum lapse_status write_entry(const lapse_journal *journal, const struct lapse_undo *entry,
                                      struct lapse_error *err);
+static enum lapse_status write_peak(const lapse_journal *journal, const struct lapse_peak *peak,
+                                    struct lapse_error *err);
 static enum lapse_status as_fault(enum lapse_status status, bool committing,
                                   struct lapse_error *err);
 
@@ -57,9 +59,12 @@ static enum lapse_status write_all(const lapse_journal *journal, const struct la
         lapse_state_token_row(state, &row);
         status = as_fault(journal->put(journal->ctx, &row, err), false, err);
     }
+    for (size_t i = 0; i < state->peaks.count && status == LAPSE_OK; i++) {
+        status = write_peak(journal, &state->peaks.items[i], err);
+    }
     if (status == LAPSE_OK) {
         struct lapse_row row;
-        lapse_state_mark_row(&state->mark, &row);
+        lapse_state_mark_row(state, &row);
         status = as_fault(journal->put(journal->ctx, &row, err), false, err);
     }
     return status;
@@ -84,6 +89,19 @@ static enum lapse_status write_entry(const lapse_journal *journal, const struct 
     }
     lapse_node_row(node, &node->now, &row);
     return as_fault(journal->put(journal->ctx, &row, err), false, err);
+}
+
+static enum lapse_status write_peak(const lapse_journal *journal, const struct lapse_peak *peak,
+                                    struct lapse_error *err) {
+    struct lapse_row row;
+    if (peak->fresh == peak->leaving) {
+        /* It stays, or it would come and go in one commit. */
+        return LAPSE_OK;
+    }
+    lapse_state_peak_row(peak, &row);
+    enum lapse_status status = peak->fresh ? journal->put(journal->ctx, &row, err)
+                                           : journal->drop(journal->ctx, &row, err);
+    return as_fault(status, false, err);
 }
 
 /* A journal that answers what it may not is a storage that failed. */

@@ -14,19 +14,25 @@ static void reopen(struct lapse_testing *t, struct lapse_testing_journal *journa
 Test(journal, holds_the_rows_of_the_state_after_every_call) {
     struct lapse_testing t;
     struct lapse_testing_journal journal;
+    int preceded = 0;
     lapse_testing_journal_init(&journal);
     lapse_testing_open_with(&t, &journal, 0);
     for (size_t i = 0; i < lapse_testing_story_length(); i++) {
         uint64_t before = lapse_testing_digest(t.store, LAPSE_PART_DURABLE);
+        lapse_testing_story_enter(&t, i);
+        lapse_testing_story_precede(&t, i, SIZE_MAX);
+        uint64_t between = lapse_testing_digest(t.store, LAPSE_PART_DURABLE);
         int64_t commits = journal.commits;
-        enum lapse_status status = lapse_testing_story(&t, i);
+        enum lapse_status status = lapse_testing_story_call(&t, i);
         lapse_testing_journal_same(&journal, t.store);
-        bool changed = lapse_testing_digest(t.store, LAPSE_PART_DURABLE) != before;
+        bool changed = lapse_testing_digest(t.store, LAPSE_PART_DURABLE) != between;
+        preceded += before != between ? 1 : 0;
         bool marked = t.r.verb == LAPSE_VERB_MARK || t.r.verb == LAPSE_VERB_REAP;
         cr_expect(changed ? journal.commits == commits + 1 : marked || journal.commits == commits,
                   "call %zu committed for nothing, or twice", i);
         cr_expect(status < LAPSE_OK || t.r.durable_point == journal.commits);
     }
+    cr_expect_gt(preceded, 1, "only %d calls were preceded by a flush", preceded);
     struct lapse *fork = NULL;
     struct lapse_result r;
     lapse_result_init(&r, NULL);
@@ -48,13 +54,15 @@ Test(journal, a_failed_write_takes_the_change_back) {
     lapse_testing_open_with(&t, &journal, 0);
     for (size_t i = 0; i < lapse_testing_story_length(); i++) {
         enum lapse_status status = LAPSE_IO;
+        lapse_testing_story_enter(&t, i);
         for (int nth = 1; status < LAPSE_OK && nth < 40; nth++) {
+            int64_t seq = t.r.command_seq;
             uint64_t durable = lapse_testing_digest(t.store, LAPSE_PART_DURABLE);
             uint64_t tenure = lapse_testing_digest(t.store, LAPSE_PART_TENURE);
             journal.calls = 0;
             journal.fail_at = nth;
             journal.fail_with = faults[nth % 4];
-            status = lapse_testing_story(&t, i);
+            status = lapse_testing_story_call(&t, i);
             bool failed = journal.calls >= nth;
             journal.fail_at = 0;
             if (!failed) {
@@ -63,8 +71,10 @@ Test(journal, a_failed_write_takes_the_change_back) {
             bool committing = status == LAPSE_UNKNOWN;
             cr_assert(!committing);
             cr_assert_eq(status, faults[nth % 4]);
-            cr_assert_eq(lapse_testing_digest(t.store, LAPSE_PART_DURABLE), durable);
-            cr_assert_eq(lapse_testing_digest(t.store, LAPSE_PART_TENURE), tenure);
+            /* A log command that preceded stays carried out. */
+            bool alone = t.r.command_seq == seq + 1;
+            cr_assert_eq(lapse_testing_digest(t.store, LAPSE_PART_DURABLE) == durable, alone);
+            cr_assert(!alone || lapse_testing_digest(t.store, LAPSE_PART_TENURE) == tenure);
             lapse_testing_check(&t);
             lapse_testing_journal_same(&journal, t.store);
             failures++;
@@ -138,40 +148,11 @@ Test(journal, a_restart_keeps_all_but_the_tenure) {
     }
 }
 
-Test(journal, rows_that_lapse_did_not_write_are_corrupt) {
+Test(journal, half_a_journal_and_no_clock_are_refused) {
     struct lapse_testing t;
     struct lapse_testing_journal journal;
     lapse_testing_journal_init(&journal);
     lapse_testing_open_with(&t, &journal, 0);
-    lapse_testing_bucket(&t, "b", 0, 0, 0);
-    lapse_testing_do(&t, LAPSE_VERB_SET, "b", "k", "v", LAPSE_TERM_IDLE, S(5));
-    lapse_testing_lease(&t, LAPSE_VERB_ACQUIRE, "jobs/1", "w1", S(30));
-    for (size_t i = 0; i < journal.row_count; i++) {
-        struct lapse_row good = journal.rows[i];
-        for (int way = 0; way < 6; way++) {
-            struct lapse_row *row = &journal.rows[i];
-            row->revision = way == 0 ? -1 : good.revision;
-            row->record.end.ns += way == 1 ? 1 : 0;
-            row->lease.token = way == 2 ? 99 : good.lease.token;
-            row->part = way == 3 ? LAPSE_PART_TENURE : LAPSE_PART_DURABLE;
-            row->bucket_row.config.term.given = way == 4 ? 77 : 0;
-            row->key.len = way == 5 ? 0 : good.key.len;
-            bool matters =
-                way == 3 ||
-                (way == 0 && good.kind != LAPSE_ROW_MARK && good.kind != LAPSE_ROW_LEASE) ||
-                (way == 1 && good.kind == LAPSE_ROW_RECORD) ||
-                (way == 2 && good.kind == LAPSE_ROW_LEASE) ||
-                (way == 4 && good.kind == LAPSE_ROW_BUCKET) ||
-                (way == 5 && good.kind != LAPSE_ROW_MARK && good.kind != LAPSE_ROW_BUCKET);
-            struct lapse *other = NULL;
-            enum lapse_status status = lapse_open(&t.options, &other, &t.err);
-            cr_expect_eq(status, matters ? LAPSE_CORRUPT : LAPSE_OK, "row %zu, way %d: %s", i, way,
-                         lapse_status_word(status));
-            lapse_close(other);
-            journal.closed = false;
-            *row = good;
-        }
-    }
     struct lapse_options half = t.options;
     half.journal.put = NULL;
     struct lapse *other = NULL;
@@ -205,4 +186,51 @@ Test(journal, a_mark_is_written_each_second_of_use) {
     cr_expect_eq(journal.commits, commits + 2, "the wall parted and no mark was written");
     lapse_testing_close(&t);
     lapse_testing_journal_finish(&journal);
+}
+
+/* KV-04, CLOCK-02: what any call found ended by its date stays so over a reopen on the same boot.
+ */
+Test(journal, a_date_shown_as_ended_is_ended_after_a_reopen) {
+    static const enum lapse_verb verbs[] = {LAPSE_VERB_GET,     LAPSE_VERB_COUNT, LAPSE_VERB_WATCH,
+                                            LAPSE_VERB_INSPECT, LAPSE_VERB_REAP,  LAPSE_VERB_CREATE,
+                                            LAPSE_VERB_EXPIRE,  LAPSE_VERB_PURGE};
+    for (size_t i = 0; i < 2 * sizeof(verbs) / sizeof(verbs[0]); i++) {
+        struct lapse_testing t;
+        struct lapse_testing_journal journal;
+        bool written = i % 2 == 1;
+        lapse_testing_journal_init(&journal);
+        lapse_testing_open_with(&t, &journal, 0);
+        lapse_testing_bucket(&t, "b", 0, 0, 0);
+        lapse_testing_do(&t, LAPSE_VERB_SET, "b", "k", "v", LAPSE_TERM_EXPIRES_AT, S(1100));
+        lapse_testing_do(&t, LAPSE_VERB_SET, "b", "k2", "v", 0, 0);
+        lapse_clock_manual_step_wall(&t.clock, (struct lapse_span){S(200)});
+        int64_t commits = journal.commits;
+        struct lapse_command command = {.verb = verbs[i / 2], .bucket = lapse_bytes_of("b")};
+        /* Another key's call, or a refusal: the reading is what counts. */
+        command.key = lapse_bytes_of(command.verb == LAPSE_VERB_CREATE ? "k2" : "k");
+        if (command.verb == LAPSE_VERB_REAP) {
+            command.u.reap.rows_max = 1;
+        } else if (command.verb == LAPSE_VERB_EXPIRE) {
+            command.u.write.term = (struct lapse_term){LAPSE_TERM_TTL, {S(5)}, {0}, {0}};
+        }
+        cr_assert_geq(lapse_apply(t.store, &command, &t.r, &t.err), LAPSE_OK, "%s", t.err.message);
+        cr_expect_eq(journal.commits, commits + 1, "%s", lapse_verb_word(command.verb));
+        cr_expect_eq(t.r.durable_point, journal.commits, "the answer rests on that commit");
+        lapse_testing_do(&t, LAPSE_VERB_COUNT, "b", "", NULL, 0, 0);
+        cr_expect_eq(journal.commits, commits + 1, "once is enough");
+        lapse_clock_manual_step_wall(&t.clock, (struct lapse_span){-S(200)});
+        if (written) {
+            /* The mark is back at 1000: a peak must remember. */
+            lapse_testing_do(&t, LAPSE_VERB_SET, "b", "z", "v", LAPSE_TERM_EXPIRES_AT, S(1100));
+        }
+        lapse_testing_journal_same(&journal, t.store);
+        reopen(&t, &journal);
+        cr_expect_eq(lapse_testing_do(&t, LAPSE_VERB_GET, "b", "k", NULL, 0, 0), LAPSE_ABSENT,
+                     "%s, then a reopen, revived a date", lapse_verb_word(command.verb));
+        cr_expect_eq(lapse_testing_do(&t, LAPSE_VERB_GET, "b", "z", NULL, 0, 0),
+                     written ? LAPSE_OK : LAPSE_ABSENT, "an older reading ended a newer date");
+        lapse_testing_journal_same(&journal, t.store);
+        lapse_testing_close(&t);
+        lapse_testing_journal_finish(&journal);
+    }
 }

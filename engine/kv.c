@@ -171,7 +171,7 @@ static enum lapse_status put_listed(struct lapse_job *job, struct lapse_node *no
                                     struct lapse_image *image) {
     enum lapse_status status = LAPSE_OK;
     int64_t revision = 0;
-    bool ended = node->now.present && !lapse_state_live(job->state, node, &job->now);
+    bool ended = node->now.present && !lapse_state_live(node, &job->now);
     if (ended && job->bucket->config.markers.ns > 0) {
         /* The end has no marker yet: it is written first (WATCH-03). */
         status = lapse_txn_event(job, LAPSE_EVENT_EXPIRED, node, &node->now, &revision);
@@ -214,7 +214,7 @@ static bool version_is(const struct lapse_job *job, const struct lapse_node *nod
 /* The live entry of the command's key, or NULL. Its deferred renewal has been flushed before. */
 static struct lapse_node *find_live(const struct lapse_job *job) {
     struct lapse_node *node = lapse_table_find(&job->bucket->records, job->command->key);
-    return node != NULL && lapse_state_live(job->state, node, &job->now) ? node : NULL;
+    return node != NULL && lapse_state_live(node, &job->now) ? node : NULL;
 }
 
 static void show_end(struct lapse_job *job, const struct lapse_image *image) {

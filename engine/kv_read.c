@@ -7,7 +7,7 @@ static enum lapse_status no_memory(struct lapse_job *job);
 enum lapse_status lapse_kv_read(struct lapse_job *job) {
     struct lapse_result *result = job->result;
     struct lapse_node *node = lapse_table_find(&job->bucket->records, job->command->key);
-    if (node == NULL || !lapse_idle_live(job->state, node, &job->now)) {
+    if (node == NULL || !lapse_idle_live(node, &job->now)) {
         return LAPSE_ABSENT;
     }
     bool has = job->command->verb == LAPSE_VERB_HAS;
@@ -38,7 +38,7 @@ enum lapse_status lapse_kv_list(struct lapse_job *job) {
         size_t count = 0;
         const struct lapse_node *node = lapse_table_any(records);
         for (; node != NULL; node = lapse_table_after(records, node)) {
-            count += lapse_idle_live(job->state, node, &job->now) ? 1 : 0;
+            count += lapse_idle_live(node, &job->now) ? 1 : 0;
         }
         lapse_result_count(result, count);
         return LAPSE_OK;
@@ -55,7 +55,7 @@ enum lapse_status lapse_kv_list(struct lapse_job *job) {
         if (values) {
             item.value = lapse_image_blob(&node->now);
         }
-        if (lapse_idle_live(job->state, node, &job->now) && !lapse_result_item(result, &item)) {
+        if (lapse_idle_live(node, &job->now) && !lapse_result_item(result, &item)) {
             status = no_memory(job);
         }
     }

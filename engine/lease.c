@@ -88,7 +88,7 @@ enum lapse_status lapse_lease_inspect(struct lapse_job *job) {
 
 static struct lapse_node *find_live(const struct lapse_job *job) {
     struct lapse_node *node = lapse_table_find(&job->state->leases, job->command->key);
-    return node != NULL && lapse_state_live(job->state, node, &job->now) ? node : NULL;
+    return node != NULL && lapse_state_live(node, &job->now) ? node : NULL;
 }
 
 static bool names_grant(const struct lapse_job *job, const struct lapse_node *node) {

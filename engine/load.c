@@ -1,112 +1,183 @@
 /* The recovery path: rows in, state out. An open takes them from the journal, a fork from a walk.
  * Nothing here trusts a row: bytes from a disk are the world's, so what cannot be is `corrupt`,
- * never an assertion. */
+ * never an assertion. What one row shows is checked as it comes, against the mark, the counter and
+ * the bucket that came before it; what only all of them show, at the end. */
 #include "state.h"
 
-static enum lapse_status load_mark(struct lapse_state *state, const struct lapse_row *row,
-                                   struct lapse_error *err);
-static enum lapse_status load_bucket(struct lapse_state *state, const struct lapse_row *row,
-                                     struct lapse_error *err);
-static enum lapse_status load_record(struct lapse_state *state, const struct lapse_row *row,
-                                     struct lapse_error *err);
-static enum lapse_status load_lease(struct lapse_state *state, const struct lapse_row *row,
-                                    struct lapse_error *err);
-static enum lapse_status load_deferred(struct lapse_state *state, const struct lapse_row *row,
-                                       struct lapse_error *err);
-static enum lapse_status place(struct lapse_state *state, struct lapse_node *node,
-                               struct lapse_image *image, struct lapse_bytes blob,
-                               struct lapse_error *err);
-static bool end_fits(const struct lapse_image *image);
-static enum lapse_status corrupt(const struct lapse_row *row, const char *why,
-                                 struct lapse_error *err);
-static enum lapse_status no_memory(struct lapse_error *err);
+static bool is_mark(const struct lapse_row *row);
+static bool part_fits(const struct lapse_load *load, const struct lapse_row *row);
+static enum lapse_status load_mark(struct lapse_load *load, const struct lapse_row *row);
+static enum lapse_status load_peak(struct lapse_load *load, const struct lapse_row *row);
+static enum lapse_status load_now(struct lapse_load *load, const struct lapse_row *row);
+static enum lapse_status load_counter(struct lapse_load *load, const struct lapse_row *row);
+static enum lapse_status load_bucket(struct lapse_load *load, const struct lapse_row *row);
+static enum lapse_status load_record(struct lapse_load *load, const struct lapse_row *row);
+static const char *record_fault(const struct lapse_state *state, const struct lapse_row *row,
+                                const struct lapse_bucket *bucket, const struct lapse_image *image);
+static enum lapse_status load_lease(struct lapse_load *load, const struct lapse_row *row);
+static enum lapse_status load_deferred(struct lapse_load *load, const struct lapse_row *row);
+static enum lapse_status place(struct lapse_load *load, struct lapse_node *node,
+                               struct lapse_image *image, struct lapse_bytes blob);
+static bool end_fits(const struct lapse_state *state, const struct lapse_image *image);
+static bool source_fits(const struct lapse_bucket *bucket, const struct lapse_image *image);
+static enum lapse_status find_twins(const struct lapse_load *load, const struct lapse_table *table,
+                                    const char *what);
+static enum lapse_status corrupt(const struct lapse_load *load, const struct lapse_row *row,
+                                 const char *why);
+static enum lapse_status too_new(const struct lapse_load *load, const struct lapse_row *row);
+static enum lapse_status no_memory(const struct lapse_load *load);
 
-enum lapse_status lapse_state_load(struct lapse_state *state, const struct lapse_row *row,
-                                   struct lapse_error *err) {
+enum lapse_status lapse_load_row(void *ctx, const struct lapse_row *row) {
+    struct lapse_load *load = ctx;
     if (row->key.len > LAPSE_KEY_BYTES_MAX || row->bucket.len > LAPSE_BUCKET_NAME_MAX) {
-        return corrupt(row, "its key is longer than keys can be", err);
+        return corrupt(load, row, "its key is longer than keys can be");
+    }
+    if (!part_fits(load, row)) {
+        return corrupt(load, row, "its part is not one that such a row is stored in");
+    }
+    if (!load->marked && !is_mark(row)) {
+        return corrupt(load, row, "no mark is stored before it, so its time cannot be told");
     }
     switch (row->kind) {
     case LAPSE_ROW_MARK:
-        return load_mark(state, row, err);
+        return load_mark(load, row);
     case LAPSE_ROW_COUNTER:
-        if (!lapse_bytes_equal(row->key, lapse_bytes_of("token")) || row->revision < 0) {
-            return corrupt(row, "it is not the counter `token`, or it lies below 0", err);
-        }
-        state->token = row->revision;
-        return LAPSE_OK;
+        return load_counter(load, row);
     case LAPSE_ROW_BUCKET:
-        return load_bucket(state, row, err);
+        return load_bucket(load, row);
     case LAPSE_ROW_RECORD:
-        return row->part == LAPSE_PART_DURABLE ? load_record(state, row, err)
-                                               : load_deferred(state, row, err);
+        return row->part == LAPSE_PART_DURABLE ? load_record(load, row) : load_deferred(load, row);
     case LAPSE_ROW_LEASE:
-        return load_lease(state, row, err);
+        return load_lease(load, row);
     case LAPSE_ROW_SESSION:
         break;
     }
-    return lapse_error_set(err, LAPSE_VERSION,
-                           "a stored row has kind %d, which this version does "
-                           "not know; open the store with the version that wrote it",
-                           (int)row->kind);
+    return too_new(load, row);
 }
 
-static enum lapse_status load_mark(struct lapse_state *state, const struct lapse_row *row,
-                                   struct lapse_error *err) {
-    struct lapse_mark mark = {row->mark.store, row->mark.reading};
+enum lapse_status lapse_load_finish(struct lapse_load *load) {
+    const struct lapse_state *state = load->state;
+    enum lapse_status status =
+        find_twins(load, &state->leases, "another lease has the same fencing token");
+    const struct lapse_node *row = lapse_table_any(&state->buckets);
+    for (; row != NULL && status == LAPSE_OK; row = lapse_table_after(&state->buckets, row)) {
+        status = find_twins(load, &row->bucket->records,
+                            "another key of the bucket has the same revision");
+    }
+    return status;
+}
+
+static bool is_mark(const struct lapse_row *row) {
+    return row->kind == LAPSE_ROW_MARK && row->part == LAPSE_PART_DURABLE && row->key.len == 0;
+}
+
+static bool part_fits(const struct lapse_load *load, const struct lapse_row *row) {
+    bool now = row->kind == LAPSE_ROW_MARK && lapse_bytes_equal(row->key, lapse_bytes_of("now"));
     if (row->part == LAPSE_PART_DURABLE) {
-        if (mark.store.ns < 0) {
-            return corrupt(row, "its store time lies below 0", err);
-        }
-        state->mark = mark;
-        return LAPSE_OK;
+        return !now;
     }
-    if (lapse_bytes_equal(row->key, lapse_bytes_of("now"))) {
-        state->last = mark;
-        state->seq = row->revision;
-        return LAPSE_OK;
+    return load->forking && row->part == LAPSE_PART_TENURE &&
+           (now || row->kind == LAPSE_ROW_RECORD);
+}
+
+static enum lapse_status load_mark(struct lapse_load *load, const struct lapse_row *row) {
+    struct lapse_state *state = load->state;
+    if (row->mark.ceiling_store.ns != 0 || row->mark.ceiling_wall.ns != 0 ||
+        row->mark.ceiling_token != 0) {
+        return too_new(load, row);
     }
-    struct lapse_peaks *peaks = &state->peaks;
-    if (!lapse_peaks_reserve(state)) {
-        return no_memory(err);
+    if (row->part == LAPSE_PART_TENURE) {
+        return load_now(load, row);
     }
-    peaks->items[peaks->count++] = (struct lapse_peak){row->revision, mark.reading.wall, false};
+    if (!is_mark(row)) {
+        return load_peak(load, row);
+    }
+    if (load->marked) {
+        return corrupt(load, row, "a mark is stored already, and there is one");
+    }
+    if (row->mark.store.ns < 0 || row->revision < 0 || row->revision == INT64_MAX) {
+        return corrupt(load, row, "its store time or its number is out of range");
+    }
+    load->marked = true;
+    state->mark = (struct lapse_mark){row->mark.store, row->mark.reading};
+    state->log_seq = row->revision;
     return LAPSE_OK;
 }
 
-static enum lapse_status load_bucket(struct lapse_state *state, const struct lapse_row *row,
-                                     struct lapse_error *err) {
+static enum lapse_status load_peak(struct lapse_load *load, const struct lapse_row *row) {
+    struct lapse_state *state = load->state;
+    if (!lapse_bytes_equal(row->key, lapse_bytes_of("peak"))) {
+        return corrupt(load, row, "no mark has such a key");
+    }
+    if (load->counted || state->buckets.count > 0 || state->leases.count > 0) {
+        return corrupt(load, row, "a peak comes right after the mark");
+    }
+    enum lapse_status status = lapse_peaks_load(state, row->revision, row->mark.reading.wall);
+    if (status == LAPSE_CORRUPT) {
+        return corrupt(load, row,
+                       "its number and reading do not lie between those of the peak "
+                       "before it and of the mark");
+    }
+    return status == LAPSE_OK ? LAPSE_OK : no_memory(load);
+}
+
+static enum lapse_status load_now(struct lapse_load *load, const struct lapse_row *row) {
+    struct lapse_state *state = load->state;
+    if (row->mark.store.ns < state->mark.store.ns || row->revision < state->log_seq) {
+        return corrupt(load, row, "the last command lies before the last commit");
+    }
+    state->last = (struct lapse_mark){row->mark.store, row->mark.reading};
+    state->seq = row->revision;
+    return LAPSE_OK;
+}
+
+static enum lapse_status load_counter(struct lapse_load *load, const struct lapse_row *row) {
+    if (!lapse_bytes_equal(row->key, lapse_bytes_of("token")) || row->revision < 0) {
+        return corrupt(load, row, "it is not the counter `token`, or it lies below 0");
+    }
+    if (load->counted) {
+        return corrupt(load, row, "the counter is stored twice");
+    }
+    load->counted = true;
+    load->state->token = row->revision;
+    return LAPSE_OK;
+}
+
+static enum lapse_status load_bucket(struct lapse_load *load, const struct lapse_row *row) {
+    struct lapse_state *state = load->state;
     const struct lapse_bucket_config *config = &row->bucket_row.config;
-    if (row->bucket.len == 0 || row->revision < 0 ||
+    if (row->bucket_row.ceiling_revision != 0) {
+        return too_new(load, row);
+    }
+    if (row->bucket.len == 0 || row->key.len != 0 || row->revision < 0 ||
         lapse_term_check_config(config, NULL) != LAPSE_OK) {
-        return corrupt(row, "no bucket has such a name, revision or term", err);
+        return corrupt(load, row, "no bucket has such a name, key, revision, term or markers");
     }
     if (lapse_state_bucket(state, row->bucket) != NULL) {
-        return corrupt(row, "the bucket is stored twice", err);
+        return corrupt(load, row, "the bucket is stored twice");
+    }
+    if (state->buckets.count >= LAPSE_BUCKETS_MAX) {
+        return corrupt(load, row, "there are more buckets than a store can have");
     }
     struct lapse_bucket *bucket = lapse_bucket_make(state->alloc, row->bucket, config);
     if (bucket == NULL || !lapse_state_reserve(state, bucket->row)) {
         if (bucket != NULL) {
             lapse_bucket_free(state->alloc, bucket);
         }
-        return no_memory(err);
+        return no_memory(load);
     }
     struct lapse_image image = {.present = true, .revision = row->revision};
     lapse_state_place(state, bucket->row, &image);
     return LAPSE_OK;
 }
 
-static enum lapse_status load_record(struct lapse_state *state, const struct lapse_row *row,
-                                     struct lapse_error *err) {
-    struct lapse_bucket *bucket = lapse_state_bucket(state, row->bucket);
+static enum lapse_status load_record(struct lapse_load *load, const struct lapse_row *row) {
+    struct lapse_bucket *bucket = lapse_state_bucket(load->state, row->bucket);
     if (bucket == NULL) {
-        return corrupt(row, "its bucket is not stored before it", err);
+        return corrupt(load, row, "its bucket is not stored before it");
     }
-    if (row->record.kind != LAPSE_RECORD_VALUE) {
-        return lapse_error_set(err, LAPSE_VERSION,
-                               "a stored record has kind %d; this version "
-                               "keeps values only",
-                               (int)row->record.kind);
+    if (row->record.kind == LAPSE_RECORD_TOMBSTONE || row->record.kind == LAPSE_RECORD_MARKER) {
+        return too_new(load, row);
     }
     struct lapse_image image = {.revision = row->revision,
                                 .end_kind = row->record.end.kind,
@@ -117,93 +188,160 @@ static enum lapse_status load_record(struct lapse_state *state, const struct lap
                                 .source = row->record.source,
                                 .idle = row->record.idle,
                                 .present = true};
-    if (row->key.len == 0 || row->record.value.len > LAPSE_VALUE_BYTES_MAX || row->revision < 1 ||
-        row->revision > bucket->row->now.revision || !end_fits(&image)) {
-        return corrupt(row, "its revision, end and span do not fit each other", err);
+    const char *fault = record_fault(load->state, row, bucket, &image);
+    if (fault != NULL) {
+        return corrupt(load, row, fault);
     }
-    if (lapse_table_find(&bucket->records, row->key) != NULL) {
-        return corrupt(row, "the key is stored twice", err);
-    }
-    struct lapse_node *node = lapse_node_make(state->alloc, LAPSE_ROW_RECORD, row->key);
+    struct lapse_node *node = lapse_node_make(load->state->alloc, LAPSE_ROW_RECORD, row->key);
     if (node == NULL) {
-        return no_memory(err);
+        return no_memory(load);
     }
     node->bucket = bucket;
-    if (state->seq < image.written_seq) {
-        /* Commands of this tenure come after all writes of earlier ones. */
-        state->seq = image.written_seq;
-    }
-    return place(state, node, &image, row->record.value, err);
+    image.reached = image.end_kind == LAPSE_END_WALL && lapse_peaks_reached(load->state, &image);
+    return place(load, node, &image, row->record.value);
 }
 
-static enum lapse_status load_lease(struct lapse_state *state, const struct lapse_row *row,
-                                    struct lapse_error *err) {
+/* What is wrong with a record, or NULL. */
+static const char *record_fault(const struct lapse_state *state, const struct lapse_row *row,
+                                const struct lapse_bucket *bucket,
+                                const struct lapse_image *image) {
+    if (row->record.kind != LAPSE_RECORD_VALUE) {
+        return "no record is of such a kind";
+    }
+    if (row->key.len == 0 || row->record.value.len > LAPSE_VALUE_BYTES_MAX) {
+        return "its key is empty or its value too long";
+    }
+    if (row->revision < 1 || row->revision > bucket->row->now.revision) {
+        return "its bucket has not given its revision";
+    }
+    if (!end_fits(state, image)) {
+        return "its end, its span and its last use do not fit each other, or lie after the mark";
+    }
+    if (!source_fits(bucket, image)) {
+        return "its term is not one that its source gives";
+    }
+    if (lapse_table_find(&bucket->records, row->key) != NULL) {
+        return "the key is stored twice";
+    }
+    return NULL;
+}
+
+static enum lapse_status load_lease(struct lapse_load *load, const struct lapse_row *row) {
+    struct lapse_state *state = load->state;
     struct lapse_image image = {.revision = row->lease.token,
                                 .end_kind = row->lease.end.kind,
                                 .end_ns = row->lease.end.ns,
                                 .span_ns = row->lease.span.ns,
                                 .source = LAPSE_SOURCE_OWN,
                                 .present = true};
-    if (row->key.len == 0 || row->lease.owner.len == 0 ||
-        row->lease.owner.len > LAPSE_OWNER_BYTES_MAX || image.revision < 1 ||
-        image.revision > state->token || image.end_kind != LAPSE_END_STEADY ||
-        !lapse_ns_sub(image.end_ns, image.span_ns, &image.last_ns) || !end_fits(&image)) {
-        return corrupt(row, "its owner, token, end and span do not fit each other", err);
+    if (row->key.len == 0 || row->bucket.len != 0 || row->lease.owner.len == 0 ||
+        row->lease.owner.len > LAPSE_OWNER_BYTES_MAX || row->lease.durability != LAPSE_PERSISTENT) {
+        return corrupt(load, row, "no stored lease has such a name, owner or durability");
+    }
+    if (image.revision < 1 || image.revision > state->token) {
+        return corrupt(load, row, "the counter has not given its token");
+    }
+    if (image.end_kind != LAPSE_END_STEADY ||
+        !lapse_ns_sub(image.end_ns, image.span_ns, &image.last_ns) || !end_fits(state, &image)) {
+        return corrupt(load, row, "its end and span do not fit each other, or lie after the mark");
     }
     if (lapse_table_find(&state->leases, row->key) != NULL) {
-        return corrupt(row, "the lease is stored twice", err);
+        return corrupt(load, row, "the lease is stored twice");
     }
     struct lapse_node *node = lapse_node_make(state->alloc, LAPSE_ROW_LEASE, row->key);
-    return node == NULL ? no_memory(err) : place(state, node, &image, row->lease.owner, err);
+    return node == NULL ? no_memory(load) : place(load, node, &image, row->lease.owner);
 }
 
-static enum lapse_status load_deferred(struct lapse_state *state, const struct lapse_row *row,
-                                       struct lapse_error *err) {
+static enum lapse_status load_deferred(struct lapse_load *load, const struct lapse_row *row) {
+    struct lapse_state *state = load->state;
     struct lapse_bucket *bucket = lapse_state_bucket(state, row->bucket);
     struct lapse_node *node = bucket == NULL ? NULL : lapse_table_find(&bucket->records, row->key);
+    int64_t used = row->record.last.ns;
+    int64_t sum = 0;
     if (node == NULL || !node->now.idle || node->deferred != NULL ||
-        node->now.revision != row->revision || row->record.last.ns <= node->now.last_ns ||
-        row->record.last.ns >= node->now.end_ns) {
-        return corrupt(row, "no stored key has such a renewal", err);
+        node->now.revision != row->revision || used <= node->now.last_ns ||
+        used >= node->now.end_ns || row->mark.store.ns > used ||
+        !lapse_ns_add(used, node->now.span_ns, &sum)) {
+        return corrupt(load, row, "no stored key has such a renewal");
     }
     bool noted = lapse_idle_defer(state, node, row->record.last, row->mark.store);
-    return noted ? LAPSE_OK : no_memory(err);
+    return noted ? LAPSE_OK : no_memory(load);
 }
 
 /* Puts a fresh node into its table and heap, or frees it. */
-static enum lapse_status place(struct lapse_state *state, struct lapse_node *node,
-                               struct lapse_image *image, struct lapse_bytes blob,
-                               struct lapse_error *err) {
+static enum lapse_status place(struct lapse_load *load, struct lapse_node *node,
+                               struct lapse_image *image, struct lapse_bytes blob) {
+    struct lapse_state *state = load->state;
     bool dated = image->end_kind == LAPSE_END_WALL;
     if ((dated && !lapse_state_reserve_date(state)) || !lapse_state_reserve(state, node) ||
         !lapse_image_copy_blob(state->alloc, image, blob)) {
         lapse_node_free(state->alloc, node);
-        return no_memory(err);
+        return no_memory(load);
     }
     lapse_state_place(state, node, image);
     return LAPSE_OK;
 }
 
-/* Whether kind, end, span and last use can have been written together (S4). */
-static bool end_fits(const struct lapse_image *image) {
+/* Whether kind, end, span and last use can have been written together (S4), before the mark. */
+static bool end_fits(const struct lapse_state *state, const struct lapse_image *image) {
     int64_t end = 0;
+    if (image->last_ns < 0 || image->last_ns > state->mark.store.ns) {
+        return false;
+    }
     switch (image->end_kind) {
     case LAPSE_END_NONE:
-        return image->end_ns == 0 && image->span_ns == 0 && !image->idle;
+        return image->end_ns == 0 && image->span_ns == 0 && !image->idle && image->written_seq == 0;
     case LAPSE_END_WALL:
-        return image->span_ns == 0 && !image->idle && image->written_seq > 0;
+        return image->span_ns == 0 && !image->idle && image->written_seq > 0 &&
+               image->written_seq <= state->log_seq;
     case LAPSE_END_STEADY:
-        return image->span_ns > 0 && image->last_ns >= 0 &&
+        return image->span_ns > 0 && image->written_seq == 0 &&
                lapse_ns_add(image->last_ns, image->span_ns, &end) && end == image->end_ns;
     }
     return false;
 }
 
-static enum lapse_status corrupt(const struct lapse_row *row, const char *why,
-                                 struct lapse_error *err) {
+/* A default term is the bucket's, and a bucket has no date; no term has no source. */
+static bool source_fits(const struct lapse_bucket *bucket, const struct lapse_image *image) {
+    const struct lapse_term *term = &bucket->config.term;
+    switch (image->source) {
+    case LAPSE_SOURCE_NONE:
+        return image->end_kind == LAPSE_END_NONE;
+    case LAPSE_SOURCE_OWN:
+        return image->end_kind != LAPSE_END_NONE;
+    case LAPSE_SOURCE_DEFAULT:
+        return image->end_kind == LAPSE_END_STEADY &&
+               image->idle == (term->given == LAPSE_TERM_IDLE) &&
+               image->span_ns == (image->idle ? term->idle.ns : term->ttl.ns);
+    }
+    return false;
+}
+
+/* Two rows of a table with one revision, or one token. */
+static enum lapse_status find_twins(const struct lapse_load *load, const struct lapse_table *table,
+                                    const char *what) {
+    const lapse_alloc *alloc = load->state->alloc;
+    struct lapse_node **nodes = NULL;
+    if (!lapse_table_by_revision(alloc, table, &nodes)) {
+        return no_memory(load);
+    }
+    enum lapse_status status = LAPSE_OK;
+    for (size_t i = 1; i < table->count && status == LAPSE_OK; i++) {
+        if (nodes[i - 1]->now.revision == nodes[i]->now.revision) {
+            struct lapse_row row;
+            lapse_node_row(nodes[i], &nodes[i]->now, &row);
+            status = corrupt(load, &row, what);
+        }
+    }
+    lapse_alloc_free(alloc, nodes, table->count * sizeof(struct lapse_node *));
+    return status;
+}
+
+static enum lapse_status corrupt(const struct lapse_load *load, const struct lapse_row *row,
+                                 const char *why) {
     char bucket[80];
     char key[80];
-    return lapse_error_set(err, LAPSE_CORRUPT,
+    return lapse_error_set(load->err, LAPSE_CORRUPT,
                            "the stored row of kind %d, bucket `%s`, key `%s`, "
                            "revision %lld is not what was written: %s; restore an older copy",
                            (int)row->kind, lapse_bytes_print(row->bucket, bucket, sizeof(bucket)),
@@ -211,6 +349,15 @@ static enum lapse_status corrupt(const struct lapse_row *row, const char *why,
                            why);
 }
 
-static enum lapse_status no_memory(struct lapse_error *err) {
-    return lapse_error_set(err, LAPSE_NOMEM, "no memory to load the store");
+static enum lapse_status too_new(const struct lapse_load *load, const struct lapse_row *row) {
+    char key[80];
+    return lapse_error_set(load->err, LAPSE_VERSION,
+                           "the stored row of kind %d, key `%s`, revision %lld says what this "
+                           "version does not know; open the store with the version that wrote it",
+                           (int)row->kind, lapse_bytes_print(row->key, key, sizeof(key)),
+                           (long long)row->revision);
+}
+
+static enum lapse_status no_memory(const struct lapse_load *load) {
+    return lapse_error_set(load->err, LAPSE_NOMEM, "no memory to load the store");
 }

@@ -18,12 +18,13 @@ struct lapse_image {
     int64_t end_ns;      /* by end_kind */
     int64_t span_ns;     /* ttl or idle span; 0 for a date and for none */
     int64_t last_ns;     /* store time of the write, grant or renewal that set the end */
-    int64_t written_seq; /* a date's command; 0 for every other end */
+    int64_t written_seq; /* a date's log command; 0 for every other end */
     uint32_t blob_len;
     enum lapse_end_kind end_kind;
     enum lapse_term_source source;
     bool idle;
     bool present;
+    bool reached; /* a date that a durable reading has come to; says no more than the peaks do */
 };
 
 struct lapse_node {

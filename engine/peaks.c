@@ -1,49 +1,89 @@
 /* Dates against a wall that may step back.
  *
  * A date is reached once any command since its write has read the wall at or past it. One global
- * maximum would be wrong: it would also end dates written after a step back. So the readings are
- * kept as a list that falls: an entry stands for all readings up to its command that no later one
- * has reached again. The greatest reading since command s is then the first entry from s on. */
+ * maximum would be wrong: it would also end dates written after a step back. And a reading that
+ * ended a date must outlive the process (KV-04), so what counts is what was committed: a command
+ * that is the first to reach a date commits, and the mark of a commit is its reading.
+ *
+ * When a later mark reads lower, the one before becomes a peak. So the peaks fall, towards the
+ * mark, and the greatest reading since commit s is that of the first peak numbered s or later. They
+ * are kept only as long as a date rests on them, one that was reached and not yet reaped. All of it
+ * is a function of the log commands and their readings. */
 #include "state.h"
 
 static size_t first_since(const struct lapse_peaks *peaks, int64_t seq);
-static void compact(struct lapse_state *state);
+static bool plan_push(struct lapse_state *state);
 
-bool lapse_peaks_reserve(struct lapse_state *state) {
+bool lapse_peaks_reached(const struct lapse_state *state, const struct lapse_image *image) {
+    size_t at = first_since(&state->peaks, image->written_seq);
+    struct lapse_wall most = state->mark.reading.wall;
+    if (at < state->peaks.count) {
+        most = state->peaks.items[at].wall;
+    }
+    return most.ns >= image->end_ns;
+}
+
+bool lapse_peaks_due(const struct lapse_state *state, const struct lapse_now *now) {
+    return state->wall.count > 0 && state->wall.items[0]->now.end_ns <= now->wall.ns;
+}
+
+bool lapse_peaks_plan(struct lapse_state *state, const struct lapse_mark *next) {
+    struct lapse_peaks *peaks = &state->peaks;
+    int64_t wall = next->reading.wall.ns;
+    bool rests = state->reached.count > 0;
+    if (rests && wall < state->mark.reading.wall.ns && !plan_push(state)) {
+        return false;
+    }
+    for (size_t i = peaks->count; i > 0 && (!rests || peaks->items[i - 1].wall.ns <= wall); i--) {
+        peaks->items[i - 1].leaving = true;
+    }
+    return true;
+}
+
+void lapse_peaks_keep(struct lapse_state *state) {
+    struct lapse_peaks *peaks = &state->peaks;
+    size_t kept = 0;
+    for (size_t i = 0; i < peaks->count; i++) {
+        if (!peaks->items[i].leaving) {
+            peaks->items[kept] = peaks->items[i];
+            peaks->items[kept++].fresh = false;
+        }
+    }
+    peaks->count = kept;
+    struct lapse_now now = {state->mark.store, state->mark.reading.wall, state->log_seq};
+    while (lapse_peaks_due(state, &now)) {
+        struct lapse_node *node = state->wall.items[0];
+        struct lapse_image image = node->now;
+        image.reached = true;
+        lapse_state_place(state, node, &image);
+    }
+}
+
+void lapse_peaks_undo(struct lapse_state *state) {
+    struct lapse_peaks *peaks = &state->peaks;
+    if (peaks->count > 0 && peaks->items[peaks->count - 1].fresh) {
+        peaks->count--;
+    }
+    for (size_t i = 0; i < peaks->count; i++) {
+        peaks->items[i].leaving = false;
+    }
+}
+
+enum lapse_status lapse_peaks_load(struct lapse_state *state, int64_t seq, struct lapse_wall wall) {
     struct lapse_peaks *peaks = &state->peaks;
     void *items = peaks->items;
     if (!lapse_alloc_grow(state->alloc, &items, &peaks->cap, peaks->count + 1,
                           sizeof(*peaks->items))) {
-        return false;
+        return LAPSE_NOMEM;
     }
     peaks->items = items;
-    return true;
-}
-
-void lapse_peaks_note(struct lapse_state *state, const struct lapse_now *now) {
-    struct lapse_peaks *peaks = &state->peaks;
-    if (state->wall.count == 0) {
-        /* Only readings since a date's write matter to it, and no date is left. */
-        peaks->count = 0;
-        return;
+    const struct lapse_peak *last = peaks->count == 0 ? NULL : &peaks->items[peaks->count - 1];
+    if (seq < 1 || seq >= state->log_seq || wall.ns <= state->mark.reading.wall.ns ||
+        (last != NULL && (seq <= last->seq || wall.ns >= last->wall.ns))) {
+        return LAPSE_CORRUPT;
     }
-    while (peaks->count > 0 && peaks->items[peaks->count - 1].wall.ns <= now->wall.ns) {
-        peaks->count--;
-    }
-    LAPSE_ASSERT(peaks->count < peaks->cap);
-    peaks->items[peaks->count++] = (struct lapse_peak){now->seq, now->wall, false};
-    if (peaks->count > 2 * state->wall.count + 8) {
-        compact(state);
-    }
-}
-
-bool lapse_peaks_reached(const struct lapse_state *state, int64_t seq, int64_t date_ns,
-                         const struct lapse_now *now) {
-    if (now->wall.ns >= date_ns) {
-        return true;
-    }
-    size_t at = first_since(&state->peaks, seq);
-    return at < state->peaks.count && state->peaks.items[at].wall.ns >= date_ns;
+    peaks->items[peaks->count++] = (struct lapse_peak){.seq = seq, .wall = wall};
+    return LAPSE_OK;
 }
 
 static size_t first_since(const struct lapse_peaks *peaks, int64_t seq) {
@@ -60,23 +100,29 @@ static size_t first_since(const struct lapse_peaks *peaks, int64_t seq) {
     return low;
 }
 
-/* Keeps the peaks that some date looks at, and the newest: so the list is never longer than a
- * fixed multiple of the dated rows, however often the wall steps back. */
-static void compact(struct lapse_state *state) {
+/* The present mark becomes a peak. Once the list is long, only the peaks that some date looks at
+ * stay: so it is never longer than a fixed multiple of the dates reached, however often the wall
+ * steps back. */
+static bool plan_push(struct lapse_state *state) {
     struct lapse_peaks *peaks = &state->peaks;
-    for (size_t i = 0; i < state->wall.count; i++) {
-        size_t at = first_since(peaks, state->wall.items[i]->now.written_seq);
-        if (at < peaks->count) {
-            peaks->items[at].wanted = true;
-        }
+    void *items = peaks->items;
+    if (!lapse_alloc_grow(state->alloc, &items, &peaks->cap, peaks->count + 1,
+                          sizeof(*peaks->items))) {
+        return false;
     }
-    size_t kept = 0;
+    peaks->items = items;
+    peaks->items[peaks->count++] =
+        (struct lapse_peak){state->log_seq, state->mark.reading.wall, true, false};
+    if (peaks->count <= 2 * state->reached.count + 8) {
+        return true;
+    }
     for (size_t i = 0; i < peaks->count; i++) {
-        struct lapse_peak peak = peaks->items[i];
-        if (peak.wanted || i + 1 == peaks->count) {
-            peak.wanted = false;
-            peaks->items[kept++] = peak;
-        }
+        peaks->items[i].leaving = true;
     }
-    peaks->count = kept;
+    for (size_t i = 0; i < state->reached.count; i++) {
+        size_t at = first_since(peaks, state->reached.items[i]->now.written_seq);
+        LAPSE_ASSERT(at < peaks->count);
+        peaks->items[at].leaving = false;
+    }
+    return true;
 }

@@ -86,7 +86,7 @@ static struct lapse_command draw(struct random *random) {
         command.u.lease.token = 1 + below(random, 20);
         break;
     default:
-        if (lapse_verb_class(command.verb) == LAPSE_CLASS_LOG) {
+        if (lapse_command_class(&command) == LAPSE_CLASS_LOG) {
             draw_write(random, &command);
         }
         break;

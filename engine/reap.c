@@ -4,8 +4,6 @@
 
 static struct lapse_node *next_due(const struct lapse_state *state, const struct lapse_now *now);
 static struct lapse_node *next_date(const struct lapse_state *state, const struct lapse_now *now);
-static void search_dates(const struct lapse_state *state, const struct lapse_now *now, size_t at,
-                         int64_t limit_ns, struct lapse_node **best);
 static int64_t ended_at(const struct lapse_node *node, const struct lapse_now *now);
 static enum lapse_status remove_row(struct lapse_job *job, struct lapse_node *node);
 
@@ -17,7 +15,7 @@ enum lapse_status lapse_reap_rows(struct lapse_job *job) {
     while (node != NULL && count < rows_max) {
         /* A renewal is put off only while more than its second is left, and what is due has been
          * flushed before: no row that comes here has been renewed. */
-        LAPSE_ASSERT(!lapse_idle_live(job->state, node, &job->now));
+        LAPSE_ASSERT(!lapse_idle_live(node, &job->now));
         enum lapse_status status = remove_row(job, node);
         if (status != LAPSE_OK) {
             return status;
@@ -30,7 +28,7 @@ enum lapse_status lapse_reap_rows(struct lapse_job *job) {
 }
 
 void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
-    struct lapse_now now = {state->last.store, state->last.reading.wall, state->seq};
+    struct lapse_now now = {state->last.store, state->last.reading.wall, 0};
     *ret = (struct lapse_due){0};
     if (next_due(state, &now) != NULL) {
         ret->has_steady = true;
@@ -77,37 +75,14 @@ static struct lapse_node *next_due(const struct lapse_state *state, const struct
     return date->now.revision < steady->now.revision ? date : steady;
 }
 
+/* The first of the dates reached, be it by what is durable or by `now`. */
 static struct lapse_node *next_date(const struct lapse_state *state, const struct lapse_now *now) {
-    if (state->wall.count == 0) {
-        return NULL;
+    struct lapse_node *reached = state->reached.count > 0 ? state->reached.items[0] : NULL;
+    struct lapse_node *waiting = lapse_peaks_due(state, now) ? state->wall.items[0] : NULL;
+    if (reached == NULL || waiting == NULL) {
+        return reached == NULL ? waiting : reached;
     }
-    struct lapse_node *best = NULL;
-    int64_t limit_ns = now->wall.ns;
-    if (state->peaks.count > 0 && state->peaks.items[0].wall.ns > limit_ns) {
-        limit_ns = state->peaks.items[0].wall.ns;
-    }
-    search_dates(state, now, 0, limit_ns, &best);
-    return best;
-}
-
-/* After a step back the earliest date need not be the one that was reached: it may have been
- * written since. So the heap is searched below every date that no reading has come to. Without a
- * step back the search ends at the root. Depth is that of the heap, at most 32. */
-static void search_dates(const struct lapse_state *state, const struct lapse_now *now, size_t at,
-                         int64_t limit_ns, struct lapse_node **best) {
-    if (at >= state->wall.count) {
-        return;
-    }
-    struct lapse_node *node = state->wall.items[at];
-    if (node->now.end_ns > limit_ns || (*best != NULL && lapse_heap_before(*best, node))) {
-        return;
-    }
-    if (lapse_peaks_reached(state, node->now.written_seq, node->now.end_ns, now)) {
-        *best = node;
-        return;
-    }
-    search_dates(state, now, 2 * at + 1, limit_ns, best);
-    search_dates(state, now, 2 * at + 2, limit_ns, best);
+    return lapse_heap_before(waiting, reached) ? waiting : reached;
 }
 
 /* The end on store time. A date's is reckoned by how long ago the wall showed it. */

@@ -1,8 +1,13 @@
 /* The ring of a bucket's events. Only buckets that somebody watches keep one; it grows by doubling
  * to its bound, then the oldest event makes room. Revisions in it are consecutive (S7), so a
- * watcher that asks for a revision below the first knows that it has lost something. */
+ * watcher that asks for a revision below the first knows that it has lost something.
+ *
+ * Who still waits for what is counted and never searched: each event counts the watchers that are
+ * told it next, the bucket those that have seen all and those that have lost events. A poll moves
+ * one watcher from one count to another, however many there are. */
 #include "state.h"
 
+static size_t *counter_of(struct lapse_bucket *bucket, int64_t seen);
 static void drop_first(const lapse_alloc *alloc, struct lapse_ring *ring);
 
 bool lapse_ring_reserve(const struct lapse_state *state, struct lapse_bucket *bucket) {
@@ -33,8 +38,11 @@ void lapse_ring_push(const struct lapse_state *state, struct lapse_bucket *bucke
     struct lapse_ring *ring = &bucket->ring;
     LAPSE_ASSERT(ring->cap > 0);
     while (ring->count >= state->watch_events_max || ring->count == ring->cap) {
+        bucket->behind += ring->items[ring->first]->waiting;
         drop_first(state->alloc, ring);
     }
+    kept->waiting = bucket->told;
+    bucket->told = 0;
     ring->items[(ring->first + ring->count) % ring->cap] = kept;
     ring->count++;
 }
@@ -44,8 +52,19 @@ const struct lapse_kept *lapse_ring_at(const struct lapse_ring *ring, size_t ind
     return ring->items[(ring->first + index) % ring->cap];
 }
 
-void lapse_ring_trim(const lapse_alloc *alloc, struct lapse_ring *ring, int64_t seen) {
-    while (ring->count > 0 && lapse_ring_at(ring, 0)->revision <= seen) {
+void lapse_ring_enter(struct lapse_bucket *bucket, int64_t seen) {
+    ++*counter_of(bucket, seen);
+}
+
+void lapse_ring_leave(struct lapse_bucket *bucket, int64_t seen) {
+    size_t *counter = counter_of(bucket, seen);
+    LAPSE_ASSERT(*counter > 0);
+    --*counter;
+}
+
+void lapse_ring_trim(const lapse_alloc *alloc, struct lapse_bucket *bucket) {
+    struct lapse_ring *ring = &bucket->ring;
+    while (bucket->behind == 0 && ring->count > 0 && ring->items[ring->first]->waiting == 0) {
         drop_first(alloc, ring);
     }
 }
@@ -62,6 +81,19 @@ void lapse_kept_free(const lapse_alloc *alloc, struct lapse_kept *kept) {
     if (kept != NULL) {
         lapse_alloc_free(alloc, kept, sizeof(*kept) + kept->key_len + kept->value_len);
     }
+}
+
+static size_t *counter_of(struct lapse_bucket *bucket, int64_t seen) {
+    struct lapse_ring *ring = &bucket->ring;
+    if (ring->count == 0 || seen >= bucket->row->now.revision) {
+        return &bucket->told;
+    }
+    int64_t first = lapse_ring_at(ring, 0)->revision;
+    if (seen < first - 1) {
+        return &bucket->behind;
+    }
+    size_t at = ring->first + (size_t)(seen + 1 - first);
+    return &ring->items[at % ring->cap]->waiting;
 }
 
 static void drop_first(const lapse_alloc *alloc, struct lapse_ring *ring) {

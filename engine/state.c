@@ -6,7 +6,7 @@
 
 static void free_table(struct lapse_state *state, struct lapse_table *table);
 static struct lapse_table *table_of(struct lapse_state *state, const struct lapse_node *node);
-static struct lapse_heap *heap_of(struct lapse_state *state, enum lapse_end_kind kind);
+static struct lapse_heap *heap_of(struct lapse_state *state, const struct lapse_image *image);
 
 void lapse_state_init(struct lapse_state *state, const lapse_alloc *alloc,
                       size_t watch_events_max) {
@@ -29,6 +29,7 @@ void lapse_state_finish(struct lapse_state *state) {
     free_table(state, &state->buckets);
     lapse_heap_finish(state->alloc, &state->steady);
     lapse_heap_finish(state->alloc, &state->wall);
+    lapse_heap_finish(state->alloc, &state->reached);
     lapse_alloc_free(state->alloc, state->peaks.items,
                      state->peaks.cap * sizeof(*state->peaks.items));
     lapse_alloc_free(state->alloc, state->txn.entries,
@@ -51,7 +52,7 @@ struct lapse_bucket *lapse_bucket_make(const lapse_alloc *alloc, struct lapse_by
         return NULL;
     }
     bucket->row = row;
-    bucket->config = *config;
+    bucket->config = lapse_term_config_plain(config);
     row->bucket = bucket;
     return bucket;
 }
@@ -82,14 +83,16 @@ bool lapse_state_reserve(struct lapse_state *state, struct lapse_node *node) {
 }
 
 bool lapse_state_reserve_date(struct lapse_state *state) {
-    return lapse_heap_reserve(state->alloc, &state->wall, state->txn.count + 1) &&
-           lapse_peaks_reserve(state);
+    /* Every date may yet be reached, by a commit that can no longer fail. */
+    size_t more = state->txn.count + 1;
+    return lapse_heap_reserve(state->alloc, &state->wall, more) &&
+           lapse_heap_reserve(state->alloc, &state->reached, state->wall.count + more);
 }
 
 void lapse_state_place(struct lapse_state *state, struct lapse_node *node,
                        const struct lapse_image *image) {
     if (node->heap_pos != LAPSE_POS_NONE) {
-        lapse_heap_remove(heap_of(state, node->now.end_kind), node);
+        lapse_heap_remove(heap_of(state, &node->now), node);
     }
     if (node->now.present && !image->present) {
         lapse_table_unlink(table_of(state, node), node);
@@ -99,12 +102,11 @@ void lapse_state_place(struct lapse_state *state, struct lapse_node *node,
     }
     node->now = *image;
     if (image->present && image->end_kind != LAPSE_END_NONE) {
-        lapse_heap_insert(heap_of(state, image->end_kind), node);
+        lapse_heap_insert(heap_of(state, image), node);
     }
 }
 
-bool lapse_state_live(const struct lapse_state *state, const struct lapse_node *node,
-                      const struct lapse_now *now) {
+bool lapse_state_live(const struct lapse_node *node, const struct lapse_now *now) {
     const struct lapse_image *image = &node->now;
     if (!image->present) {
         return false;
@@ -113,7 +115,7 @@ bool lapse_state_live(const struct lapse_state *state, const struct lapse_node *
     case LAPSE_END_STEADY:
         return now->store.ns < image->end_ns;
     case LAPSE_END_WALL:
-        return !lapse_peaks_reached(state, image->written_seq, image->end_ns, now);
+        return !image->reached && now->wall.ns < image->end_ns;
     case LAPSE_END_NONE:
         break;
     }
@@ -155,7 +157,10 @@ static struct lapse_table *table_of(struct lapse_state *state, const struct laps
     return node->kind == LAPSE_ROW_LEASE ? &state->leases : &state->buckets;
 }
 
-static struct lapse_heap *heap_of(struct lapse_state *state, enum lapse_end_kind kind) {
-    LAPSE_ASSERT(kind != LAPSE_END_NONE);
-    return kind == LAPSE_END_STEADY ? &state->steady : &state->wall;
+static struct lapse_heap *heap_of(struct lapse_state *state, const struct lapse_image *image) {
+    LAPSE_ASSERT(image->end_kind != LAPSE_END_NONE);
+    if (image->end_kind == LAPSE_END_STEADY) {
+        return &state->steady;
+    }
+    return image->reached ? &state->reached : &state->wall;
 }

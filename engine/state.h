@@ -1,18 +1,21 @@
 /* Private: the state that commands change.
  *
- * Two parts. The durable part is what the journal holds: the mark, the token counter, buckets,
- * records, leases. The tenure part ends with the handle: deferred renewals, wall peaks, watchers
- * with their rings, the last command's time and number. Tables and heaps are indexes over both and
- * say nothing of their own.
+ * Two parts. The durable part is what the journal holds: the mark with its number and its peaks,
+ * the token counter, buckets, records, leases. The tenure part ends with the handle: deferred
+ * renewals, watchers with their rings, the last command's time and number. Tables and heaps are
+ * indexes over both and say nothing of their own.
  *
  * Invariants, cited where they are upheld and walked by lapse_check:
  *   S1  a node is linked in its table iff its image is present
- *   S2  a node is in the heap of its end's kind iff it is present and has an end
+ *   S2  a node is in the heap of its end's kind iff it is present and has an end; a date is in the
+ *       heap of those reached iff the mark or a peak since its write has come to it
  *   S3  between commands the undo list is empty and no node has an undo position
  *   S4  a steady end is last + span; a record's revision is at most its bucket's
  *   S5  a deferred renewal lies after the row's last use and before the row's end
- *   S6  peaks rise in command number and fall strictly in wall reading
- *   S7  a ring holds consecutive revisions, the newest being the bucket's */
+ *   S6  peaks rise in number and fall strictly in wall reading, towards the mark
+ *   S7  a ring holds consecutive revisions, the newest being the bucket's
+ *   S8  every watcher is counted once: at the event it is told next, at the ring's end, or as one
+ *       that has lost events */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 
@@ -24,7 +27,7 @@
 struct lapse_now {
     struct lapse_steady store;
     struct lapse_wall wall;
-    int64_t seq;
+    int64_t log_seq; /* the number of a log command, if it is committed */
 };
 
 /* A renewal that was answered and is not yet durable. */
@@ -41,11 +44,13 @@ struct lapse_mark {
     struct lapse_reading reading;
 };
 
-/* A wall reading that no later command has reached again. */
+/* The reading of an earlier commit, above the mark's, that some date was reached by. */
 struct lapse_peak {
     int64_t seq;
     struct lapse_wall wall;
-    bool wanted; /* scratch of a compaction; false otherwise */
+    /* Of the commit under way; false between commands. */
+    bool fresh;   /* to be put */
+    bool leaving; /* to be dropped */
 };
 
 struct lapse_peaks {
@@ -61,6 +66,7 @@ struct lapse_kept {
     enum lapse_why why;
     int64_t revision, old_revision;
     struct lapse_steady at;
+    size_t waiting; /* watchers that are told this event next */
     size_t key_len, value_len;
     unsigned char bytes[];
 };
@@ -77,7 +83,8 @@ struct lapse_bucket {
     struct lapse_table records;
     struct lapse_ring ring;
     size_t watcher_count;
-    size_t pending; /* events of the running command that will enter the ring */
+    size_t told, behind; /* watchers that have seen all; that have lost events (S8) */
+    size_t pending;      /* events of the running command that will enter the ring */
 };
 
 struct lapse_watcher {
@@ -108,18 +115,19 @@ struct lapse_state {
     size_t watch_events_max;
     /* The durable part. */
     struct lapse_mark mark;
+    int64_t log_seq; /* log commands committed: the mark's number */
+    struct lapse_peaks peaks;
     int64_t token; /* the last fencing token given */
     struct lapse_table buckets, leases;
     /* The tenure part. */
     struct lapse_mark last; /* of the last command */
     int64_t seq;            /* of the last command */
     struct lapse_deferred *deferred_first, *deferred_last;
-    struct lapse_peaks peaks;
     struct lapse_watcher **watchers; /* by id */
     size_t watcher_count, watcher_cap;
     int64_t watcher_id; /* the last one given */
     /* Indexes and the running command. */
-    struct lapse_heap steady, wall;
+    struct lapse_heap steady, wall, reached;
     struct lapse_txn txn;
 };
 
@@ -131,6 +139,7 @@ struct lapse_job {
     struct lapse_result *result;
     struct lapse_error *err;
     struct lapse_bucket *bucket; /* the open bucket that the command names, or NULL */
+    bool used;                   /* a read: a FLUSH of this very use has preceded it */
 };
 
 /* ---- state.c */
@@ -145,24 +154,28 @@ void lapse_state_drop_node(struct lapse_state *state, struct lapse_node *node);
 /* Room for `node` in its table and for one more row with an end on store time, whatever the undo
  * list may bring back. False when memory runs out. */
 bool lapse_state_reserve(struct lapse_state *state, struct lapse_node *node);
-/* The same for one more row with a date, and for the peak that it may need. */
+/* The same for one more row with a date. */
 bool lapse_state_reserve_date(struct lapse_state *state);
 /* Gives the node another image and puts table and heaps right (S1, S2). Needs reserved room. */
 void lapse_state_place(struct lapse_state *state, struct lapse_node *node,
                        const struct lapse_image *image);
 /* Whether the stored row is live; a deferred renewal is not looked at. */
-bool lapse_state_live(const struct lapse_state *state, const struct lapse_node *node,
-                      const struct lapse_now *now);
+bool lapse_state_live(const struct lapse_node *node, const struct lapse_now *now);
 /* end minus now on the end's own clock; 0 where there is no end or it has come. */
 struct lapse_span lapse_state_left(const struct lapse_now *now, struct lapse_end end);
 
 /* ---- peaks.c: the wall readings that still count for some date. */
-bool lapse_peaks_reserve(struct lapse_state *state);
-/* Notes the reading of a finished command; needs reserved room. */
-void lapse_peaks_note(struct lapse_state *state, const struct lapse_now *now);
-/* Whether a date set by command `seq` has been reached by a command since, or by `now`. */
-bool lapse_peaks_reached(const struct lapse_state *state, int64_t seq, int64_t date_ns,
-                         const struct lapse_now *now);
+/* Whether a date's row has been reached by what is durable: the mark or a peak. */
+bool lapse_peaks_reached(const struct lapse_state *state, const struct lapse_image *image);
+/* Whether `now` is the first to reach some date: then a commit must precede the answer. */
+bool lapse_peaks_due(const struct lapse_state *state, const struct lapse_now *now);
+/* Finds the peaks that a commit at `next` puts and drops. False when memory runs out. */
+bool lapse_peaks_plan(struct lapse_state *state, const struct lapse_mark *next);
+/* Makes the plan true, after the commit, or forgets it. Neither can fail. */
+void lapse_peaks_keep(struct lapse_state *state);
+void lapse_peaks_undo(struct lapse_state *state);
+/* Used by load: one peak at its place by number. */
+enum lapse_status lapse_peaks_load(struct lapse_state *state, int64_t seq, struct lapse_wall wall);
 
 /* ---- txn.c: all or nothing. */
 void lapse_txn_begin(struct lapse_state *state);
@@ -187,15 +200,17 @@ void lapse_txn_finish(struct lapse_state *state);
 /* ---- idle.c */
 /* A deferred renewal's view: where the row ends for every call. */
 struct lapse_end lapse_idle_end(const struct lapse_node *node);
-bool lapse_idle_live(const struct lapse_state *state, const struct lapse_node *node,
-                     const struct lapse_now *now);
-/* A use of a live row: renews it, deferred or as a change of the running command. */
+bool lapse_idle_live(const struct lapse_node *node, const struct lapse_now *now);
+/* A use of a live row: renews it, deferred unless a FLUSH of this use has preceded. */
 enum lapse_status lapse_idle_use(struct lapse_job *job, struct lapse_node *node, bool *ret_renewed,
                                  struct lapse_end *ret_end);
-/* Writes the deferred renewal of `node`, if it has one, into the running command. */
-enum lapse_status lapse_idle_flush_node(struct lapse_job *job, struct lapse_node *node);
-/* The same for all that are due. */
-enum lapse_status lapse_idle_flush_due(struct lapse_job *job);
+/* The FLUSH that is owed, if one is, and true: the deferred renewal of a node; the first that is
+ * due; what must be durable before a read of the node is answered. */
+bool lapse_idle_owed(const struct lapse_node *node, struct lapse_command *ret);
+bool lapse_idle_owed_due(const struct lapse_state *state, const struct lapse_now *now,
+                         struct lapse_command *ret);
+bool lapse_idle_owed_use(const struct lapse_node *node, const struct lapse_now *now,
+                         struct lapse_command *ret, bool *ret_use);
 enum lapse_status lapse_idle_flush(struct lapse_job *job); /* FLUSH */
 /* Forgets a deferred renewal that the row has caught up with or outlived. */
 void lapse_idle_settle(struct lapse_state *state, struct lapse_node *node);
@@ -208,8 +223,9 @@ bool lapse_idle_defer(struct lapse_state *state, struct lapse_node *node, struct
  * or rolls back. */
 /* Checks the arguments and finds the bucket: job->bucket. OK, INVALID. */
 enum lapse_status lapse_job_check(struct lapse_job *job);
-/* The flushes that must precede the command. OK, NOMEM. */
-enum lapse_status lapse_job_prepare(struct lapse_job *job);
+/* The log command that must precede the checked command at the same instant, and true; else false.
+ * Asked again after that one, until there is none. It borrows from the state. Sets job->used. */
+bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret);
 /* Carries the checked command out. */
 enum lapse_status lapse_job_apply(struct lapse_job *job);
 
@@ -220,6 +236,8 @@ enum lapse_status lapse_term_resolve(const struct lapse_term *own,
                                      struct lapse_image *ret, struct lapse_error *err);
 /* Whether a resolved term has ended at the instant of the call (a past date). */
 bool lapse_term_past(const struct lapse_image *image, const struct lapse_now *now);
+/* The words alone: spans that `given` does not name are 0. */
+struct lapse_bucket_config lapse_term_config_plain(const struct lapse_bucket_config *config);
 /* Checks a bucket's words. */
 enum lapse_status lapse_term_check_config(const struct lapse_bucket_config *config,
                                           struct lapse_error *err);
@@ -251,19 +269,31 @@ bool lapse_ring_reserve(const struct lapse_state *state, struct lapse_bucket *bu
 void lapse_ring_push(const struct lapse_state *state, struct lapse_bucket *bucket,
                      struct lapse_kept *kept);
 const struct lapse_kept *lapse_ring_at(const struct lapse_ring *ring, size_t index);
-/* Frees the events up to `seen`. */
-void lapse_ring_trim(const lapse_alloc *alloc, struct lapse_ring *ring, int64_t seen);
+/* Counts a watcher of the bucket, which has seen `seen`, in or out (S8). */
+void lapse_ring_enter(struct lapse_bucket *bucket, int64_t seen);
+void lapse_ring_leave(struct lapse_bucket *bucket, int64_t seen);
+/* Frees the oldest events that no watcher waits for. */
+void lapse_ring_trim(const lapse_alloc *alloc, struct lapse_bucket *bucket);
 void lapse_ring_finish(const lapse_alloc *alloc, struct lapse_ring *ring);
 void lapse_kept_free(const lapse_alloc *alloc, struct lapse_kept *kept);
 
 /* ---- walk.c, load.c, check.c */
 enum lapse_status lapse_state_walk(const struct lapse_state *state, lapse_row_visit visit,
                                    void *ctx, struct lapse_error *err);
-void lapse_state_mark_row(const struct lapse_mark *mark, struct lapse_row *ret);
+void lapse_state_mark_row(const struct lapse_state *state, struct lapse_row *ret);
+void lapse_state_peak_row(const struct lapse_peak *peak, struct lapse_row *ret);
 void lapse_state_token_row(const struct lapse_state *state, struct lapse_row *ret);
-/* Takes in one row of a walk or a journal; a bucket comes before its records. */
-enum lapse_status lapse_state_load(struct lapse_state *state, const struct lapse_row *row,
-                                   struct lapse_error *err);
+/* A load under way. */
+struct lapse_load {
+    struct lapse_state *state;
+    struct lapse_error *err;
+    bool forking; /* from a walk, which shows the tenure too */
+    bool marked, counted;
+};
+/* Takes in one row; `ctx` is the struct lapse_load. */
+enum lapse_status lapse_load_row(void *ctx, const struct lapse_row *row);
+/* What only all rows together can show. */
+enum lapse_status lapse_load_finish(struct lapse_load *load);
 enum lapse_status lapse_state_check(const struct lapse_state *state, struct lapse_error *err);
 
 /* ---- result.c: filling results. Each copies; false when memory runs out. */

@@ -2,9 +2,14 @@
  * a rollback needs no memory. */
 #include "table.h"
 
+typedef bool (*node_before)(const struct lapse_node *a, const struct lapse_node *b);
+
 static size_t slot_of(const struct lapse_table *table, uint32_t hash);
-static void sink(struct lapse_node **nodes, size_t root, size_t count);
+static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, node_before before,
+                   struct lapse_node ***ret);
+static void sink(struct lapse_node **nodes, size_t root, size_t count, node_before before);
 static bool key_before(const struct lapse_node *a, const struct lapse_node *b);
+static bool revision_before(const struct lapse_node *a, const struct lapse_node *b);
 
 bool lapse_table_reserve(const lapse_alloc *alloc, struct lapse_table *table) {
     if (table->count < table->slot_count) {
@@ -86,33 +91,12 @@ struct lapse_node *lapse_table_after(const struct lapse_table *table,
 
 bool lapse_table_sorted(const lapse_alloc *alloc, const struct lapse_table *table,
                         struct lapse_node ***ret) {
-    *ret = NULL;
-    if (table->count == 0) {
-        return true;
-    }
-    struct lapse_node **nodes =
-        alloc->resize(alloc->ctx, NULL, 0, table->count * sizeof(struct lapse_node *));
-    if (nodes == NULL) {
-        return false;
-    }
-    size_t count = 0;
-    struct lapse_node *node = lapse_table_any(table);
-    for (; node != NULL; node = lapse_table_after(table, node)) {
-        nodes[count++] = node;
-    }
-    LAPSE_ASSERT(count == table->count);
-    /* A heap sort of our own: the C library's may allocate behind the allocator's back. */
-    for (size_t root = count / 2; root > 0; root--) {
-        sink(nodes, root - 1, count);
-    }
-    for (size_t left = count - 1; left > 0; left--) {
-        struct lapse_node *last = nodes[left];
-        nodes[left] = nodes[0];
-        nodes[0] = last;
-        sink(nodes, 0, left);
-    }
-    *ret = nodes;
-    return true;
+    return sorted(alloc, table, key_before, ret);
+}
+
+bool lapse_table_by_revision(const lapse_alloc *alloc, const struct lapse_table *table,
+                             struct lapse_node ***ret) {
+    return sorted(alloc, table, revision_before, ret);
 }
 
 void lapse_table_finish(const lapse_alloc *alloc, struct lapse_table *table) {
@@ -148,12 +132,43 @@ static size_t slot_of(const struct lapse_table *table, uint32_t hash) {
     return (size_t)hash & (table->slot_count - 1);
 }
 
-static void sink(struct lapse_node **nodes, size_t root, size_t count) {
+static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, node_before before,
+                   struct lapse_node ***ret) {
+    *ret = NULL;
+    if (table->count == 0) {
+        return true;
+    }
+    struct lapse_node **nodes =
+        alloc->resize(alloc->ctx, NULL, 0, table->count * sizeof(struct lapse_node *));
+    if (nodes == NULL) {
+        return false;
+    }
+    size_t count = 0;
+    struct lapse_node *node = lapse_table_any(table);
+    for (; node != NULL; node = lapse_table_after(table, node)) {
+        nodes[count++] = node;
+    }
+    LAPSE_ASSERT(count == table->count);
+    /* A heap sort of our own: the C library's may allocate behind the allocator's back. */
+    for (size_t root = count / 2; root > 0; root--) {
+        sink(nodes, root - 1, count, before);
+    }
+    for (size_t left = count - 1; left > 0; left--) {
+        struct lapse_node *last = nodes[left];
+        nodes[left] = nodes[0];
+        nodes[0] = last;
+        sink(nodes, 0, left, before);
+    }
+    *ret = nodes;
+    return true;
+}
+
+static void sink(struct lapse_node **nodes, size_t root, size_t count, node_before before) {
     for (size_t child = 2 * root + 1; child < count; child = 2 * root + 1) {
-        if (child + 1 < count && key_before(nodes[child], nodes[child + 1])) {
+        if (child + 1 < count && before(nodes[child], nodes[child + 1])) {
             child++;
         }
-        if (!key_before(nodes[root], nodes[child])) {
+        if (!before(nodes[root], nodes[child])) {
             return;
         }
         struct lapse_node *lower = nodes[child];
@@ -165,4 +180,11 @@ static void sink(struct lapse_node **nodes, size_t root, size_t count) {
 
 static bool key_before(const struct lapse_node *a, const struct lapse_node *b) {
     return lapse_bytes_compare(lapse_node_key(a), lapse_node_key(b)) < 0;
+}
+
+static bool revision_before(const struct lapse_node *a, const struct lapse_node *b) {
+    if (a->now.revision != b->now.revision) {
+        return a->now.revision < b->now.revision;
+    }
+    return key_before(a, b);
 }

@@ -25,6 +25,9 @@ struct lapse_node *lapse_table_after(const struct lapse_table *table,
  * the caller frees; NULL when empty. False when memory runs out. */
 bool lapse_table_sorted(const lapse_alloc *alloc, const struct lapse_table *table,
                         struct lapse_node ***ret);
+/* The same by revision, which for a lease is its token; by key where two have the same. */
+bool lapse_table_by_revision(const lapse_alloc *alloc, const struct lapse_table *table,
+                             struct lapse_node ***ret);
 /* Frees the slots, not the rows. */
 void lapse_table_finish(const lapse_alloc *alloc, struct lapse_table *table);
 /* Every row stands in the chain of its hash, once. */

@@ -20,7 +20,7 @@ enum lapse_status lapse_term_resolve(const struct lapse_term *own,
     ret->end_kind = LAPSE_END_NONE;
     ret->end_ns = ret->span_ns = ret->written_seq = 0;
     ret->source = LAPSE_SOURCE_NONE;
-    ret->idle = false;
+    ret->idle = ret->reached = false;
     ret->last_ns = now->store.ns;
     if (term->given == 0) {
         return LAPSE_OK;
@@ -31,7 +31,7 @@ enum lapse_status lapse_term_resolve(const struct lapse_term *own,
         int64_t date = term->expires_at.ns;
         ret->end_kind = LAPSE_END_WALL;
         ret->end_ns = date < now->wall.ns ? now->wall.ns : date;
-        ret->written_seq = now->seq;
+        ret->written_seq = now->log_seq;
         return LAPSE_OK;
     }
     struct lapse_steady end;
@@ -52,6 +52,18 @@ enum lapse_status lapse_term_resolve(const struct lapse_term *own,
 
 bool lapse_term_past(const struct lapse_image *image, const struct lapse_now *now) {
     return image->end_kind == LAPSE_END_WALL && image->end_ns <= now->wall.ns;
+}
+
+struct lapse_bucket_config lapse_term_config_plain(const struct lapse_bucket_config *config) {
+    struct lapse_bucket_config plain = {.term = {.given = config->term.given},
+                                        .markers = config->markers};
+    if (config->term.given == LAPSE_TERM_TTL) {
+        plain.term.ttl = config->term.ttl;
+    }
+    if (config->term.given == LAPSE_TERM_IDLE) {
+        plain.term.idle = config->term.idle;
+    }
+    return plain;
 }
 
 enum lapse_status lapse_term_check_config(const struct lapse_bucket_config *config,

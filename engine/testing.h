@@ -70,8 +70,12 @@ bool lapse_testing_is(struct lapse_bytes bytes, const char *text);
 
 /* ---- A story: a fixed list of calls that holds every verb, most answers and all kinds of end. */
 size_t lapse_testing_story_length(void);
-/* Makes call `i` at its own time. */
+/* Makes call `i` at its own time: moves the clock, then calls. */
 enum lapse_status lapse_testing_story(struct lapse_testing *t, size_t i);
+void lapse_testing_story_enter(struct lapse_testing *t, size_t i);
+enum lapse_status lapse_testing_story_call(struct lapse_testing *t, size_t i);
+/* Carries out up to `most` of the log commands that precede call `i`; how many there were. */
+size_t lapse_testing_story_precede(struct lapse_testing *t, size_t i, size_t most);
 /* Feeds what a caller can see of an answer, but its times and numbers of command. */
 void lapse_testing_answer(struct lapse_digest *digest, const struct lapse_result *result);
 

@@ -2,6 +2,8 @@
  * here is at once failed, forked and recovered at each of its steps. */
 #include "testing.h"
 
+#include <criterion/criterion.h>
+
 struct call {
     int64_t at;
     enum lapse_verb verb;
@@ -76,11 +78,29 @@ size_t lapse_testing_story_length(void) {
 }
 
 enum lapse_status lapse_testing_story(struct lapse_testing *t, size_t i) {
-    const struct call *call = &calls[i];
-    struct lapse_command command = command_of(call);
-    lapse_testing_at(t, call->at);
-    (void)lapse_clock_manual_step_wall(&t->clock, (struct lapse_span){call->wall_step});
+    lapse_testing_story_enter(t, i);
+    return lapse_testing_story_call(t, i);
+}
+
+void lapse_testing_story_enter(struct lapse_testing *t, size_t i) {
+    lapse_testing_at(t, calls[i].at);
+    (void)lapse_clock_manual_step_wall(&t->clock, (struct lapse_span){calls[i].wall_step});
+}
+
+enum lapse_status lapse_testing_story_call(struct lapse_testing *t, size_t i) {
+    struct lapse_command command = command_of(&calls[i]);
     return lapse_apply(t->store, &command, &t->r, &t->err);
+}
+
+size_t lapse_testing_story_precede(struct lapse_testing *t, size_t i, size_t most) {
+    struct lapse_command command = command_of(&calls[i]);
+    struct lapse_command before;
+    size_t count = 0;
+    while (count < most && lapse_preceding(t->store, &command, &before, &t->err) == LAPSE_OK) {
+        cr_assert_eq(lapse_apply(t->store, &before, &t->r, &t->err), LAPSE_OK);
+        count++;
+    }
+    return count;
 }
 
 void lapse_testing_answer(struct lapse_digest *digest, const struct lapse_result *result) {

@@ -1,8 +1,8 @@
 /* The walk: every row in one fixed order. Digest, check and fork are visitors of it, so there is
  * one description of the state and no second list of what belongs to it.
  *
- * Order: mark, token counter, buckets, records, leases; then of the tenure the last command's time,
- * the wall peaks, the deferred renewals. Within a kind by the byte order of the keys. */
+ * Order: mark, wall peaks, token counter, buckets, records, leases; then of the tenure the last
+ * command's time and the deferred renewals. Within a kind by the byte order of the keys. */
 #include "state.h"
 
 struct walk {
@@ -24,8 +24,12 @@ enum lapse_status lapse_state_walk(const struct lapse_state *state, lapse_row_vi
                                    void *ctx, struct lapse_error *err) {
     struct walk walk = {state, visit, ctx, err};
     struct lapse_row row;
-    lapse_state_mark_row(&state->mark, &row);
+    lapse_state_mark_row(state, &row);
     enum lapse_status status = visit(ctx, &row);
+    for (size_t i = 0; i < state->peaks.count && status == LAPSE_OK; i++) {
+        lapse_state_peak_row(&state->peaks.items[i], &row);
+        status = visit(ctx, &row);
+    }
     if (status == LAPSE_OK) {
         lapse_state_token_row(state, &row);
         status = visit(ctx, &row);
@@ -42,10 +46,18 @@ enum lapse_status lapse_state_walk(const struct lapse_state *state, lapse_row_vi
     return status == LAPSE_OK ? walk_tenure(&walk) : status;
 }
 
-void lapse_state_mark_row(const struct lapse_mark *mark, struct lapse_row *ret) {
+void lapse_state_mark_row(const struct lapse_state *state, struct lapse_row *ret) {
     *ret = (struct lapse_row){.kind = LAPSE_ROW_MARK, .part = LAPSE_PART_DURABLE};
-    ret->mark.store = mark->store;
-    ret->mark.reading = mark->reading;
+    ret->revision = state->log_seq;
+    ret->mark.store = state->mark.store;
+    ret->mark.reading = state->mark.reading;
+}
+
+void lapse_state_peak_row(const struct lapse_peak *peak, struct lapse_row *ret) {
+    *ret = (struct lapse_row){.kind = LAPSE_ROW_MARK, .part = LAPSE_PART_DURABLE};
+    ret->key = lapse_bytes_of("peak");
+    ret->revision = peak->seq;
+    ret->mark.reading.wall = peak->wall;
 }
 
 void lapse_state_token_row(const struct lapse_state *state, struct lapse_row *ret) {
@@ -107,19 +119,12 @@ static enum lapse_status walk_bucket(const struct walk *walk, const struct lapse
 
 static enum lapse_status walk_tenure(const struct walk *walk) {
     const struct lapse_state *state = walk->state;
-    struct lapse_row row;
-    lapse_state_mark_row(&state->last, &row);
-    row.part = LAPSE_PART_TENURE;
+    struct lapse_row row = {.kind = LAPSE_ROW_MARK, .part = LAPSE_PART_TENURE};
     row.key = lapse_bytes_of("now");
     row.revision = state->seq;
+    row.mark.store = state->last.store;
+    row.mark.reading = state->last.reading;
     enum lapse_status status = walk->visit(walk->ctx, &row);
-    for (size_t i = 0; i < state->peaks.count && status == LAPSE_OK; i++) {
-        row = (struct lapse_row){.kind = LAPSE_ROW_MARK, .part = LAPSE_PART_TENURE};
-        row.key = lapse_bytes_of("peak");
-        row.revision = state->peaks.items[i].seq;
-        row.mark.reading.wall = state->peaks.items[i].wall;
-        status = walk->visit(walk->ctx, &row);
-    }
     if (status != LAPSE_OK || state->deferred_first == NULL) {
         return status;
     }

@@ -13,7 +13,6 @@ static bool deliver_gap(struct lapse_job *job, const struct lapse_watcher *watch
                         int64_t revision);
 static bool deliver_kept(struct lapse_job *job, const struct lapse_watcher *watcher,
                          const struct lapse_kept *kept);
-static void trim(struct lapse_state *state, struct lapse_bucket *bucket);
 static enum lapse_status no_memory(struct lapse_job *job);
 
 enum lapse_status lapse_watch_start(struct lapse_job *job) {
@@ -38,7 +37,7 @@ enum lapse_status lapse_watch_start(struct lapse_job *job) {
             if (status != LAPSE_OK) {
                 return status;
             }
-        } else if (node != NULL && lapse_idle_live(job->state, node, &job->now)) {
+        } else if (node != NULL && lapse_idle_live(node, &job->now)) {
             struct lapse_item item = {lapse_node_key(node), lapse_image_blob(&node->now),
                                       node->now.revision};
             if (!lapse_result_item(result, &item)) {
@@ -57,6 +56,7 @@ enum lapse_status lapse_watch_stop(struct lapse_job *job) {
     }
     struct lapse_watcher *watcher = state->watchers[at];
     struct lapse_bucket *bucket = watcher->bucket;
+    lapse_ring_leave(bucket, watcher->seen);
     state->watcher_count--;
     memmove(&state->watchers[at], &state->watchers[at + 1],
             (state->watcher_count - at) * sizeof(struct lapse_watcher *));
@@ -66,7 +66,7 @@ enum lapse_status lapse_watch_stop(struct lapse_job *job) {
     if (bucket->watcher_count == 0) {
         lapse_ring_finish(state->alloc, &bucket->ring);
     } else {
-        trim(state, bucket);
+        lapse_ring_trim(state->alloc, bucket);
     }
     return LAPSE_OK;
 }
@@ -80,9 +80,11 @@ enum lapse_status lapse_watch_poll(struct lapse_job *job) {
     struct lapse_watcher *watcher = state->watchers[at];
     int64_t seen = watcher->seen;
     enum lapse_status status = deliver(job, watcher, &seen);
-    if (status == LAPSE_OK) {
+    if (status == LAPSE_OK && seen != watcher->seen) {
+        lapse_ring_leave(watcher->bucket, watcher->seen);
         watcher->seen = seen;
-        trim(state, watcher->bucket);
+        lapse_ring_enter(watcher->bucket, seen);
+        lapse_ring_trim(state->alloc, watcher->bucket);
     }
     return status;
 }
@@ -110,6 +112,7 @@ static enum lapse_status add(struct lapse_job *job) {
     }
     state->watchers[state->watcher_count++] = watcher;
     job->bucket->watcher_count++;
+    lapse_ring_enter(job->bucket, watcher->seen);
     job->result->watcher = watcher->id;
     return LAPSE_OK;
 }
@@ -143,7 +146,7 @@ static enum lapse_status deliver(struct lapse_job *job, const struct lapse_watch
                                  int64_t *ret_seen) {
     const struct lapse_ring *ring = &watcher->bucket->ring;
     size_t most = job->command->u.watch.events_max;
-    if (ring->count == 0) {
+    if (ring->count == 0 || *ret_seen == watcher->bucket->row->now.revision) {
         return LAPSE_OK;
     }
     int64_t first = lapse_ring_at(ring, 0)->revision;
@@ -191,18 +194,6 @@ static bool deliver_kept(struct lapse_job *job, const struct lapse_watcher *watc
         return true;
     }
     return lapse_result_delivery(job->result, &event);
-}
-
-/* Frees what every watcher of the bucket has been told. */
-static void trim(struct lapse_state *state, struct lapse_bucket *bucket) {
-    int64_t seen = INT64_MAX;
-    for (size_t i = 0; i < state->watcher_count; i++) {
-        const struct lapse_watcher *watcher = state->watchers[i];
-        if (watcher->bucket == bucket && watcher->seen < seen) {
-            seen = watcher->seen;
-        }
-    }
-    lapse_ring_trim(state->alloc, &bucket->ring, seen);
 }
 
 static enum lapse_status no_memory(struct lapse_job *job) {

@@ -192,3 +192,35 @@ Test(watch, an_ended_watch_is_gone_and_keeps_nothing) {
     cr_expect_lt(t.alloc.bytes_out, quiet + 2048);
     lapse_testing_close(&t);
 }
+
+Test(watch, many_watchers_at_different_events_are_each_told_all) {
+    enum { WATCHERS = 4000, ROUNDS = 6 };
+    struct lapse_testing t;
+    int64_t ids[WATCHERS];
+    open_b(&t, 0, 4);
+    for (int i = 0; i < WATCHERS; i++) {
+        ids[i] = watch(&t, i % 3 == 0 ? "a" : "", LAPSE_WATCH_NOW);
+    }
+    for (int round = 1; round <= ROUNDS; round++) {
+        set(&t, "a", "v");
+        for (int i = 0; i < WATCHERS; i++) {
+            /* One in a thousand never asks, one in ten every other time. */
+            if (i % 1000 == 999 || (i % 10 == 3 && round % 2 == 1)) {
+                continue;
+            }
+            cr_assert_eq(lapse_poll(t.store, ids[i], 9, &t.r, &t.err), LAPSE_OK);
+            cr_assert_eq(t.r.delivery_count, i % 10 == 3 ? 2 : 1);
+            cr_assert_eq(t.r.deliveries[t.r.delivery_count - 1].revision, round);
+        }
+        lapse_testing_check(&t);
+    }
+    cr_assert_eq(lapse_poll(t.store, ids[999], 9, &t.r, &t.err), LAPSE_OK);
+    cr_expect_eq(t.r.deliveries[0].kind, LAPSE_EVENT_GAP);
+    cr_expect_eq(t.r.deliveries[0].revision, ROUNDS - 4);
+    cr_expect_eq(t.r.delivery_count, 5);
+    for (int i = 0; i < WATCHERS; i += 2) {
+        cr_assert_eq(lapse_unwatch(t.store, ids[i], &t.r, &t.err), LAPSE_OK);
+    }
+    lapse_testing_check(&t);
+    lapse_testing_close(&t);
+}

@@ -6,15 +6,9 @@ struct digesting {
     enum lapse_part part;
 };
 
-struct forking {
-    struct lapse_state *state;
-    struct lapse_error *err;
-};
-
 static enum lapse_status digest_row(void *ctx, const struct lapse_row *row);
 static void digest_record(struct lapse_digest *digest, const struct lapse_row *row);
 static void digest_end(struct lapse_digest *digest, struct lapse_end end);
-static enum lapse_status fork_row(void *ctx, const struct lapse_row *row);
 
 enum lapse_status lapse_walk(const struct lapse *store, lapse_row_visit visit, void *ctx,
                              struct lapse_error *err) {
@@ -48,8 +42,11 @@ enum lapse_status lapse_fork(const struct lapse *store, const lapse_alloc *alloc
     if (fork == NULL) {
         return lapse_error_set(err, LAPSE_NOMEM, "no memory for a fork");
     }
-    struct forking forking = {&fork->state, err};
-    enum lapse_status status = lapse_state_walk(&store->state, fork_row, &forking, err);
+    struct lapse_load load = {.state = &fork->state, .err = err, .forking = true};
+    enum lapse_status status = lapse_state_walk(&store->state, lapse_load_row, &load, err);
+    if (status == LAPSE_OK) {
+        status = lapse_load_finish(&load);
+    }
     if (status != LAPSE_OK) {
         lapse_close(fork);
         return status;
@@ -115,9 +112,4 @@ static void digest_record(struct lapse_digest *digest, const struct lapse_row *r
 static void digest_end(struct lapse_digest *digest, struct lapse_end end) {
     lapse_digest_u64(digest, (uint64_t)end.kind);
     lapse_digest_i64(digest, end.ns);
-}
-
-static enum lapse_status fork_row(void *ctx, const struct lapse_row *row) {
-    struct forking *forking = ctx;
-    return lapse_state_load(forking->state, row, forking->err);
 }

@@ -36,8 +36,10 @@ struct lapse_bytes lapse_bytes_of(const char *text);
 int lapse_bytes_compare(struct lapse_bytes a, struct lapse_bytes b);
 bool lapse_bytes_equal(struct lapse_bytes a, struct lapse_bytes b);
 
-/* Writes `bytes` as printable ASCII into buf (capacity cap > 0): other bytes become \xHH, what does
- * not fit ends in "...". Always NUL-terminates. Returns buf, for use in a message. */
+/* Writes `bytes` as printable UTF-8 into buf (capacity cap > 0): characters pass unchanged; each
+ * byte of a control, of a mark that turns or hides text, of the backslash and of anything that is
+ * not UTF-8 becomes \xHH. What does not fit ends in "...", never inside a character or an escape.
+ * Always NUL-terminates. Returns buf, for use in a message. */
 char *lapse_bytes_print(struct lapse_bytes bytes, char *buf, size_t cap);
 
 /* ---- Errors: filled by the function that fails, context added as it climbs. Never allocates. */

@@ -13,10 +13,12 @@
 extern "C" {
 #endif
 
-/* What a command may touch. A `log` command touches durable state alone; `local` touches only this
- * tenure's state (watchers, deferred renewals, ephemeral leases); `read` touches nothing, except
- * that a use of an idle key puts a deferred renewal into the tenure, or, when little is left, runs
- * a FLUSH (which is `log`) before the reply. */
+/* What a command may touch. A `log` command reads and changes durable state alone, so stores that
+ * carry out the same log commands at the same readings have the same durable part, whatever was
+ * read between. `local` touches only this tenure's state (watchers, ephemeral leases); `read`
+ * touches nothing, except that a use of an idle key puts a deferred renewal into the tenure.
+ * Whatever a command needs made durable before it is decided is a log command of its own, a FLUSH
+ * or a MARK, that precedes it: see lapse_preceding. */
 enum lapse_class { LAPSE_CLASS_LOG = 0, LAPSE_CLASS_LOCAL = 1, LAPSE_CLASS_READ = 2 };
 
 /* X(CONSTANT, value, word, class). Numbers are never changed. */
@@ -53,9 +55,11 @@ enum lapse_verb {
 #undef LAPSE_VERB_ENUM
 };
 
-/* The word of a verb, or "?"; its class. */
+/* The word of a verb, or "?". */
 const char *lapse_verb_word(enum lapse_verb verb);
-enum lapse_class lapse_verb_class(enum lapse_verb verb);
+struct lapse_command;
+/* The class of a command: its verb's, but an ephemeral acquire is LOCAL. READ for no verb. */
+enum lapse_class lapse_command_class(const struct lapse_command *command);
 
 /* ---- Terms. A call may be handed any combination, so that the refusal of two can be shown:
  * more than one bit is INVALID (KV-02). A span <= 0 is INVALID; a sum past the range is RANGE. */
@@ -200,7 +204,7 @@ struct lapse_result {
     enum lapse_verb verb;
     struct lapse_steady at;  /* store time of the decision: all of it happens at this instant */
     struct lapse_wall wall;  /* the wall reading of the decision */
-    int64_t command_seq;     /* counts commands; from 1, after a load from what is stored */
+    int64_t command_seq;     /* counts commands, with those that the handle issues of itself */
     int64_t durable_point;   /* the commit that must be durable before this is shown; 0: none */
     int64_t revision;
     struct lapse_end end;

@@ -21,7 +21,7 @@ enum lapse_row_kind {
     LAPSE_ROW_LEASE = 3,   /* key: key (the name) */
     LAPSE_ROW_SESSION = 4, /* key: key (the session's name) */
     LAPSE_ROW_COUNTER = 5, /* key: key (the counter's name: "token") */
-    LAPSE_ROW_MARK = 6     /* one row */
+    LAPSE_ROW_MARK = 6     /* key: key, and for "peak" revision */
 };
 
 /* Part of the state that a row belongs to: durable, or of this tenure only. */
@@ -36,17 +36,30 @@ enum lapse_record_kind {
 /* Which term an entry lives under. */
 enum lapse_term_source { LAPSE_SOURCE_NONE = 0, LAPSE_SOURCE_OWN = 1, LAPSE_SOURCE_DEFAULT = 2 };
 
-/* Rows of the tenure are seen by a walk alone, never by a journal:
+/* The durable rows of kind MARK, by their key:
+ *   MARK, key empty    the mark, one row, in every commit: `mark` is the time of the last commit,
+ *                      `revision` its number: how many log commands have been committed
+ *   MARK, key "peak"   an earlier commit whose wall reading lies above the mark's and has ended a
+ *                      date: that reading in `mark.reading.wall`, the commit's number in
+ *                      `revision`. Peaks rise in number and fall strictly in reading
+ * A date set by commit s (`written_seq`) has been reached iff the mark or a peak numbered s or
+ * later shows a wall reading at or past it.
+ *
+ * Rows of the tenure are seen by a walk alone, never by a journal:
  *   MARK, key "now"    the last command: `mark` its time, `revision` its number
- *   MARK, key "peak"   a wall reading not reached again, and in `revision` its command's number
- *   RECORD             a deferred renewal: `record` as it will be, `mark.store` its oldest use */
+ *   RECORD             a deferred renewal: `record` as it will be, `mark.store` its oldest use
+ *
+ * Ceilings (0: none) bound what answers may show beyond what is durable; a tenure on another boot
+ * starts at or above all of them, on the same boot above those of numbers. This version writes
+ * none, and it answers VERSION to a row that has one, since it would not keep it. */
 struct lapse_row {
     enum lapse_row_kind kind;
     enum lapse_part part;
     struct lapse_bytes bucket, key;
-    int64_t revision; /* RECORD: its own; BUCKET: the last one given; COUNTER: its value */
+    int64_t revision; /* RECORD: its own; BUCKET: the last one given; COUNTER: its value; MARK */
     struct {          /* BUCKET */
-        struct lapse_bucket_config config;
+        struct lapse_bucket_config config; /* spans that `given` does not name are 0 */
+        int64_t ceiling_revision;
     } bucket_row;
     struct { /* RECORD */
         enum lapse_record_kind kind;
@@ -56,7 +69,7 @@ struct lapse_row {
         struct lapse_span span;    /* ttl or idle span; 0 for a date and for none */
         bool idle;                 /* span is an idle one */
         struct lapse_steady last;  /* the last write or renewal */
-        int64_t written_seq;       /* command that set the end: dates count peaks since then */
+        int64_t written_seq;       /* a date: number of the commit that set it; else 0 */
     } record;
     struct { /* LEASE */
         struct lapse_bytes owner;
@@ -68,12 +81,17 @@ struct lapse_row {
     struct { /* MARK: store time goes on from here */
         struct lapse_steady store;
         struct lapse_reading reading;
+        struct lapse_steady ceiling_store;
+        struct lapse_wall ceiling_wall;
+        int64_t ceiling_token;
     } mark;
 };
 
-/* What load hands each row to. Returns OK to go on; any other status stops the load with it. A
- * bucket must come before its records, the counter before the leases; an empty journal has no rows.
- */
+/* What load hands each row to. Returns OK to go on; any other status stops the load with it.
+ * Order: the mark first, required and once, then its peaks by their number; then the counter, at
+ * most once, and the buckets; the counter before the leases, each bucket before its records. An
+ * empty journal has no rows. Rows out of order, twice, or such as no store writes are CORRUPT; rows
+ * of a later version are VERSION. */
 typedef enum lapse_status (*lapse_row_visit)(void *ctx, const struct lapse_row *row);
 
 enum lapse_sync { LAPSE_SYNC_FULL = 0, LAPSE_SYNC_NORMAL = 1, LAPSE_SYNC_NONE = 2 };

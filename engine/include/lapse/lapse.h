@@ -10,7 +10,8 @@
  *
  * Ownership. Arguments are borrowed for the call. Results live in the caller's lapse_result.
  * Threads. A handle is used by one thread at a time. Different handles are independent.
- * Faults. A negative status leaves the state as it was before the call (lapse_check still holds).
+ * Faults. A negative status leaves the state as it was before the call (lapse_check still holds),
+ * save that log commands which preceded it stay carried out: they change no answer.
  */
 #ifndef LAPSE_LAPSE_H
 #define LAPSE_LAPSE_H
@@ -48,6 +49,15 @@ void lapse_close(struct lapse *store);
  * On a fault nothing in *result but status, verb and the times is filled. */
 enum lapse_status lapse_apply(struct lapse *store, const struct lapse_command *command,
                               struct lapse_result *result, struct lapse_error *err);
+
+/* The log command that lapse_apply would carry out of itself before `command`, at the same instant:
+ * a FLUSH that makes a renewal durable, or a MARK that makes the wall reading durable which the
+ * answer is the first to show a date ended by. OK: it is in *ret, which borrows from the store
+ * until the next command. ABSENT: there is none. For who keeps a log of commands: carry out and log
+ * what this gives until it is ABSENT, then the command itself, all at one reading of the clock.
+ * Changes nothing. Also INVALID, IO, RANGE, UNAVAILABLE as the command itself would. */
+enum lapse_status lapse_preceding(struct lapse *store, const struct lapse_command *command,
+                                  struct lapse_command *ret, struct lapse_error *err);
 
 /* When housekeeping is next due. Either may be absent (has_* false). */
 struct lapse_due {
@@ -152,8 +162,8 @@ enum lapse_status lapse_unwatch(struct lapse *store, int64_t watcher, struct lap
 
 /* ---- The state as a whole. */
 
-/* Visits every row in a fixed order: mark, counters, buckets, records, leases, each by byte order
- * of their keys; rows of the durable part, then of the tenure. */
+/* Visits every row in a fixed order: mark, peaks, counters, buckets, records, leases, each by byte
+ * order of their keys; rows of the durable part, then of the tenure. */
 enum lapse_status lapse_walk(const struct lapse *store, lapse_row_visit visit, void *ctx,
                              struct lapse_error *err);
 /* Digest of the stored state of one part: all that the walk shows of it but the marks (the last
