@@ -6,7 +6,10 @@
 
 static bool holds(enum lapse_op op, const struct lapse_value *got,
                   const struct lapse_value *wanted);
-static bool order_of(const struct lapse_value *a, const struct lapse_value *b, int *ret);
+static bool order_of(enum lapse_op op, const struct lapse_value *a, const struct lapse_value *b,
+                     int *ret);
+static int text_order(enum lapse_op op, struct lapse_bytes a, struct lapse_bytes b);
+static bool whole_number(struct lapse_bytes text, int64_t *ret);
 static const char *op_words(enum lapse_op op);
 static void put_field_value(struct lapse_line *line, enum lapse_field field,
                             const struct lapse_value *value);
@@ -81,7 +84,7 @@ bool lapse_values_equal(const struct lapse_value *a, const struct lapse_value *b
 static bool holds(enum lapse_op op, const struct lapse_value *got,
                   const struct lapse_value *wanted) {
     int order = 0;
-    if (!order_of(got, wanted, &order)) {
+    if (!order_of(op, got, wanted, &order)) {
         return op == LAPSE_OP_NE;
     }
     switch (op) {
@@ -103,7 +106,8 @@ static bool holds(enum lapse_op op, const struct lapse_value *got,
 }
 
 /* False: the two are of kinds that no order joins. A text meets a number as its text. */
-static bool order_of(const struct lapse_value *a, const struct lapse_value *b, int *ret) {
+static bool order_of(enum lapse_op op, const struct lapse_value *a, const struct lapse_value *b,
+                     int *ret) {
     if (a->kind == LAPSE_OPERAND_ABSENT || b->kind == LAPSE_OPERAND_ABSENT) {
         *ret = 0;
         return a->kind == b->kind;
@@ -111,11 +115,38 @@ static bool order_of(const struct lapse_value *a, const struct lapse_value *b, i
     if (a->kind == LAPSE_OPERAND_TEXT || b->kind == LAPSE_OPERAND_TEXT) {
         char x[LAPSE_TIME_TEXT_MAX];
         char y[LAPSE_TIME_TEXT_MAX];
-        *ret = lapse_bytes_compare(lapse_value_bytes(a, x), lapse_value_bytes(b, y));
+        *ret = text_order(op, lapse_value_bytes(a, x), lapse_value_bytes(b, y));
         return true;
     }
     *ret = (a->number > b->number) - (a->number < b->number);
     return (a->kind == LAPSE_OPERAND_DATE) == (b->kind == LAPSE_OPERAND_DATE);
+}
+
+/* Stored values are texts, but those of a counter are meant as numbers when they are ordered. */
+static int text_order(enum lapse_op op, struct lapse_bytes a, struct lapse_bytes b) {
+    bool ordered = op == LAPSE_OP_LT || op == LAPSE_OP_LE || op == LAPSE_OP_GT || op == LAPSE_OP_GE;
+    int64_t x = 0;
+    int64_t y = 0;
+    if (ordered && whole_number(a, &x) && whole_number(b, &y)) {
+        return (x > y) - (x < y);
+    }
+    return lapse_bytes_compare(a, b);
+}
+
+/* Digits, with a minus or without, of a number that fits. It is built downwards: INT64_MIN has no
+ * positive twin. */
+static bool whole_number(struct lapse_bytes text, int64_t *ret) {
+    bool minus = text.len > 0 && text.data[0] == '-';
+    int64_t number = 0;
+    for (size_t i = minus ? 1 : 0; i < text.len; i++) {
+        unsigned digit = (unsigned)text.data[i] - '0';
+        if (digit > 9 || number < INT64_MIN / 10 ||
+            !lapse_ns_sub(number * 10, (int64_t)digit, &number)) {
+            return false;
+        }
+    }
+    *ret = number;
+    return text.len > (minus ? 1U : 0U) && (minus || lapse_ns_sub(0, number, ret));
 }
 
 static const char *op_words(enum lapse_op op) {

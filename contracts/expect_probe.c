@@ -4,7 +4,13 @@
 
 #include "words.h"
 
+/* Calls that are named where they are not the ones in the wrong. */
+enum { CALLS_NAMED_MAX = 3 };
+
 static bool meets_key(const struct lapse_probe *probe, struct lapse_sides *sides);
+static bool shows_either(const struct lapse_probe *probe, struct lapse_line *line);
+static void put_sides(struct lapse_line *line, const struct lapse_probe *probe, size_t wrong);
+static void put_calls(struct lapse_line *line, const struct lapse_probe *probe, bool absent);
 static bool shows_absent(const struct lapse_probe_answer *tried);
 static bool shows_present(const struct lapse_probe_answer *tried);
 static bool meets_one(const struct lapse_expect *expect, const struct lapse_probe *probe,
@@ -46,7 +52,7 @@ bool lapse_expect_probe(const struct lapse_expect *expect, const struct lapse_pr
     case LAPSE_PROBE_STOPPED:
         met = probe->flag;
         lapse_line_add(&sides.expected, "stopped");
-        lapse_line_add(&sides.got, "still running");
+        lapse_line_add(&sides.got, "not stopped"); /* running still, or ended by itself */
         break;
     case LAPSE_PROBE_EVENTS:
         met = meets_events(expect, probe, context, &sides);
@@ -67,25 +73,81 @@ bool lapse_expect_probe(const struct lapse_expect *expect, const struct lapse_pr
 static bool meets_key(const struct lapse_probe *probe, struct lapse_sides *sides) {
     bool gone = probe->kind == LAPSE_PROBE_GONE;
     lapse_line_add(&sides->expected, gone ? "absent to every call" : "present to every call");
-    for (size_t i = 0; i < probe->answer_count; i++) {
-        const struct lapse_probe_answer *tried = &probe->answers[i];
-        if (gone ? shows_absent(tried) : shows_present(tried)) {
-            continue;
-        }
-        bool lists = tried->verb >= LAPSE_VERB_LIST && tried->verb <= LAPSE_VERB_COUNT;
-        if (lists && tried->answer.status == LAPSE_OK) {
-            lapse_line_add(&sides->got, "%s %s", lapse_call_word(tried->verb),
-                           gone ? "still holds it" : "leaves it out");
-            return false;
-        }
-        lapse_line_answer(&sides->got, tried->verb, &tried->answer);
-        lapse_line_add(&sides->got, " from %s", lapse_call_word(tried->verb));
-        return false;
-    }
     if (probe->answer_count == 0) {
         lapse_line_add(&sides->got, "no answer");
+        return false;
     }
-    return probe->answer_count > 0;
+    if (!shows_either(probe, &sides->got)) {
+        return false;
+    }
+    size_t wrong = 0;
+    for (size_t i = 0; i < probe->answer_count; i++) {
+        wrong += shows_absent(&probe->answers[i]) == gone ? 0 : 1;
+    }
+    if (wrong > 0) {
+        put_sides(&sides->got, probe, wrong);
+    }
+    return wrong == 0;
+}
+
+/* Whether every call said that the key is there, or that it is not. If one said neither, that is
+ * the news. */
+static bool shows_either(const struct lapse_probe *probe, struct lapse_line *line) {
+    for (size_t i = 0; i < probe->answer_count; i++) {
+        const struct lapse_probe_answer *tried = &probe->answers[i];
+        if (!shows_absent(tried) && !shows_present(tried)) {
+            lapse_line_answer(line, tried->verb, &tried->answer);
+            lapse_line_add(line, " from %s", lapse_call_word(tried->verb));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The calls that contradict, and those that do not: an end seen by some calls alone is another
+ * fault than one that none has seen. */
+static void put_sides(struct lapse_line *line, const struct lapse_probe *probe, size_t wrong) {
+    bool gone = probe->kind == LAPSE_PROBE_GONE;
+    size_t right = probe->answer_count - wrong;
+    if (right == 0 && wrong > 1) {
+        lapse_line_add(line, gone ? "all calls still hold it" : "no call holds it");
+        return;
+    }
+    put_calls(line, probe, !gone);
+    if (gone) {
+        lapse_line_add(line, wrong == 1 ? " still holds it" : " still hold it");
+    } else {
+        lapse_line_add(line, wrong == 1 ? " does not hold it" : " do not hold it");
+    }
+    if (right == 0) {
+        return;
+    }
+    lapse_line_add(line, ", ");
+    if (right > CALLS_NAMED_MAX) {
+        lapse_line_add(line, "the others");
+    } else {
+        put_calls(line, probe, gone);
+    }
+    const char *one = gone ? " does not" : " does";
+    const char *more = gone ? " do not" : " do";
+    lapse_line_add(line, "%s", right == 1 ? one : more);
+}
+
+/* "get, entry and has": the calls that show the key absent, or those that show it. */
+static void put_calls(struct lapse_line *line, const struct lapse_probe *probe, bool absent) {
+    size_t count = 0;
+    for (size_t i = 0; i < probe->answer_count; i++) {
+        count += shows_absent(&probe->answers[i]) == absent ? 1 : 0;
+    }
+    size_t put = 0;
+    for (size_t i = 0; i < probe->answer_count; i++) {
+        if (shows_absent(&probe->answers[i]) != absent) {
+            continue;
+        }
+        const char *comma = put == 0 ? "" : put + 1 == count ? " and " : ", ";
+        lapse_line_add(line, "%s%s", comma, lapse_call_word(probe->answers[i].verb));
+        put++;
+    }
 }
 
 /* What each verb answers where nothing live stands (KV-03). */

@@ -2,6 +2,7 @@
 #include "contracts/expect.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #define S LAPSE_NS_PER_S
@@ -168,6 +169,82 @@ Test(expect, every_comparison_holds_where_it_should) {
     cr_assert_not(ask(&expect, LAPSE_VERB_ACQUIRE, &held, &sides), "held shows no token");
 }
 
+Test(expect, values_are_ordered_as_numbers_where_both_are_whole) {
+    static const struct {
+        const char *got;
+        enum lapse_op op;
+        const char *wanted;
+        bool met;
+    } cases[] = {
+        {"10", LAPSE_OP_GT, "9", true},
+        {"9", LAPSE_OP_LT, "10", true},
+        {"-10", LAPSE_OP_LT, "-9", true},
+        {"-1", LAPSE_OP_LT, "0", true},
+        {"007", LAPSE_OP_LE, "7", true},
+        {"7", LAPSE_OP_GE, "007", true},
+        {"007", LAPSE_OP_EQ, "7", false},
+        {"007", LAPSE_OP_NE, "7", true},
+        {"007", LAPSE_OP_IN, "7", false},
+        {"9223372036854775807", LAPSE_OP_GT, "-9223372036854775808", true},
+        {"9223372036854775808", LAPSE_OP_GT, "10", true},   /* past int64: by bytes */
+        {"9223372036854775808", LAPSE_OP_LT, "95", true},   /* past int64: by bytes */
+        {"-9223372036854775809", LAPSE_OP_LT, "-1", false}, /* past int64: by bytes */
+        {"v10", LAPSE_OP_LT, "v9", true},
+        {"10", LAPSE_OP_LT, "9a", true},
+        {"+10", LAPSE_OP_LT, "9", true},
+        {"10", LAPSE_OP_LT, "9.0", true},
+        {"-", LAPSE_OP_LT, "0", true},
+        {"", LAPSE_OP_LT, "-1", true},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct lapse_text_part part;
+        struct lapse_operand operand = {.kind = LAPSE_OPERAND_TEXT,
+                                        .text = text_of(&part, cases[i].wanted)};
+        struct lapse_compare compare = {.field = LAPSE_FIELD_VALUE,
+                                        .op = cases[i].op,
+                                        .operand_count = 1,
+                                        .operands = &operand};
+        struct lapse_expect expect = {
+            .kind = LAPSE_EXPECT_FIELDS, .compare_count = 1, .compares = &compare};
+        struct lapse_answer answer = answer_of(LAPSE_OK);
+        answer.value = lapse_bytes_of(cases[i].got);
+        struct sides sides;
+        cr_assert_eq(ask(&expect, LAPSE_VERB_GET, &answer, &sides), cases[i].met, "case %zu", i);
+    }
+    struct lapse_operand nine = number(LAPSE_OPERAND_NUMBER, 9);
+    struct lapse_compare above = {
+        .field = LAPSE_FIELD_VALUE, .op = LAPSE_OP_GT, .operand_count = 1, .operands = &nine};
+    struct lapse_expect expect = {
+        .kind = LAPSE_EXPECT_FIELDS, .compare_count = 1, .compares = &above};
+    struct lapse_answer answer = answer_of(LAPSE_OK);
+    struct sides sides;
+    answer.value = lapse_bytes_of("10");
+    cr_assert(ask(&expect, LAPSE_VERB_GET, &answer, &sides));
+}
+
+Test(expect, texts_are_shown_whole_characters_only) {
+    struct lapse_expect first = {.kind = LAPSE_EXPECT_ANY};
+    struct lapse_answer answer = answer_of(LAPSE_OK);
+    struct sides sides;
+    answer.value = lapse_bytes_of("schl\xc3\xbcssel\xe2\x80\xae");
+    cr_assert_not(ask(&first, LAPSE_VERB_GET, &answer, &sides));
+    cr_assert_str_eq(sides.got, "schl\xc3\xbcssel\\xe2\\x80\\xae");
+    /* Longer than a side: wherever the cut falls, it falls between characters. */
+    for (size_t lead = 0; lead < 3; lead++) {
+        char value[3 * LAPSE_EXPECT_TEXT_MAX + 3] = "aa";
+        for (size_t i = 0; i < LAPSE_EXPECT_TEXT_MAX; i++) {
+            memcpy(value + lead + 3 * i, "\xe2\x82\xac", 3);
+        }
+        answer.value = (struct lapse_bytes){(const unsigned char *)value,
+                                            lead + 3 * (size_t)LAPSE_EXPECT_TEXT_MAX};
+        cr_assert_not(ask(&first, LAPSE_VERB_GET, &answer, &sides));
+        size_t len = strlen(sides.got);
+        cr_assert_gt(len, (size_t)LAPSE_EXPECT_TEXT_MAX - 8);
+        cr_assert_str_eq(sides.got + len - 3, "...");
+        cr_assert_eq((len - 3 - lead) % 3, 0, "%s", sides.got);
+    }
+}
+
 Test(expect, gone_names_the_verb_that_contradicts) {
     struct lapse_probe_answer answers[] = {
         {LAPSE_VERB_GET, {.status = LAPSE_ABSENT}},
@@ -187,10 +264,8 @@ Test(expect, gone_names_the_verb_that_contradicts) {
     struct lapse_expect first = {.kind = LAPSE_EXPECT_FIRST};
     struct sides sides;
     cr_assert(look(&first, &probe, &sides));
-    static const char *const got[TRIED] = {
-        "user-42 from get",   "user-42 from entry",   "true from has",  "list still holds it",
-        "all still holds it", "count still holds it", "ok from expire", "ok from delete",
-        "ok from update",     "exists from create"};
+    static const char *const verbs[TRIED] = {"get",   "entry",  "has",    "list",   "all",
+                                             "count", "expire", "delete", "update", "create"};
     for (size_t i = 0; i < TRIED; i++) {
         struct lapse_probe_answer kept = answers[i];
         bool creates = answers[i].verb == LAPSE_VERB_CREATE;
@@ -198,11 +273,60 @@ Test(expect, gone_names_the_verb_that_contradicts) {
         answers[i].answer.item_count = 1;
         answers[i].answer.value = lapse_bytes_of("user-42");
         cr_assert_not(look(&first, &probe, &sides));
-        cr_assert_str_eq(sides.got, got[i]);
+        char got[64];
+        (void)snprintf(got, sizeof(got), "%s still holds it, the others do not", verbs[i]);
+        cr_assert_str_eq(sides.got, got);
         answers[i] = kept;
     }
     probe.answer_count = 0;
     cr_assert_not(look(&first, &probe, &sides), "no answer is no proof");
+}
+
+Test(expect, gone_and_present_say_which_calls_disagree) {
+    enum { P = LAPSE_OK, A = LAPSE_ABSENT, U = LAPSE_UNAVAILABLE };
+    static const struct {
+        enum lapse_probe_kind kind;
+        int list, get, has;
+        const char *got;
+    } cases[] = {
+        {LAPSE_PROBE_GONE, P, P, P, "all calls still hold it"},
+        {LAPSE_PROBE_GONE, A, P, P, "get and has still hold it, list does not"},
+        {LAPSE_PROBE_GONE, P, A, A, "list still holds it, get and has do not"},
+        {LAPSE_PROBE_GONE, A, A, U, "unavailable from has"},
+        {LAPSE_PROBE_PRESENT, A, A, A, "no call holds it"},
+        {LAPSE_PROBE_PRESENT, P, A, A, "get and has do not hold it, list does"},
+        {LAPSE_PROBE_PRESENT, A, P, P, "list does not hold it, get and has do"},
+        {LAPSE_PROBE_PRESENT, A, U, P, "unavailable from get"},
+    };
+    struct lapse_expect first = {.kind = LAPSE_EXPECT_FIRST};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct lapse_probe_answer answers[] = {
+            {LAPSE_VERB_LIST, {.item_count = cases[i].list == P ? 1 : 0}},
+            {LAPSE_VERB_GET, {.status = (enum lapse_status)cases[i].get}},
+            {LAPSE_VERB_HAS, {.status = (enum lapse_status)cases[i].has}},
+        };
+        struct lapse_probe probe = {.kind = cases[i].kind, .answer_count = 3, .answers = answers};
+        struct sides sides;
+        cr_assert_not(look(&first, &probe, &sides), "case %zu", i);
+        cr_assert_str_eq(sides.got, cases[i].got);
+        probe.answer_count = 1;
+        answers[0].answer.item_count = cases[i].kind == LAPSE_PROBE_GONE ? 1 : 0;
+        cr_assert_not(look(&first, &probe, &sides));
+        cr_assert_str_eq(sides.got, cases[i].kind == LAPSE_PROBE_GONE ? "list still holds it"
+                                                                      : "list does not hold it");
+    }
+}
+
+/* An actor whose tasks have all ended is no more stopped than one that runs. */
+Test(expect, stopped_is_told_from_all_else) {
+    struct lapse_probe probe = {.kind = LAPSE_PROBE_STOPPED, .flag = true};
+    struct lapse_expect first = {.kind = LAPSE_EXPECT_FIRST};
+    struct sides sides;
+    cr_assert(look(&first, &probe, &sides));
+    probe.flag = false;
+    cr_assert_not(look(&first, &probe, &sides));
+    cr_assert_str_eq(sides.expected, "stopped");
+    cr_assert_str_eq(sides.got, "not stopped");
 }
 
 Test(expect, present_needs_every_call_to_hold_the_key) {
@@ -217,7 +341,7 @@ Test(expect, present_needs_every_call_to_hold_the_key) {
     cr_assert(look(&first, &probe, &sides));
     answers[2].answer.item_count = 0;
     cr_assert_not(look(&first, &probe, &sides));
-    cr_assert_str_eq(sides.got, "count leaves it out");
+    cr_assert_str_eq(sides.got, "count does not hold it, get and list do");
 }
 
 Test(expect, holder_and_left_take_a_value_or_absent) {

@@ -84,6 +84,8 @@ static void feed_body(struct lapse_digest *digest, const struct lapse_history_ev
         break;
     case LAPSE_HISTORY_UNBOUND:
         lapse_digest_i64(digest, event->u.unbound.slot);
+        lapse_digest_i64(digest, event->u.unbound.why);
+        lapse_digest_i64(digest, event->u.unbound.field);
         break;
     case LAPSE_HISTORY_NOTE:
         lapse_digest_bytes(digest, event->u.note.text);
@@ -99,6 +101,8 @@ static void feed_body(struct lapse_digest *digest, const struct lapse_history_ev
 
 static void feed_setup(struct lapse_digest *digest, const struct lapse_setup *setup) {
     lapse_digest_bytes(digest, setup->scenario);
+    lapse_digest_bytes(digest, setup->profile);
+    lapse_digest_i64(digest, (int64_t)setup->sync);
     lapse_digest_i64(digest, setup->epoch.ns);
     lapse_digest_i64(digest, setup->rate_ppb);
     lapse_digest_i64(digest, setup->wall_bound.ns);
@@ -120,6 +124,7 @@ static void feed_setup(struct lapse_digest *digest, const struct lapse_setup *se
         lapse_digest_bytes(digest, setup->actors[i].owner);
         feed_bool(digest, setup->actors[i].careful);
         lapse_digest_i64(digest, setup->actors[i].margin.ns);
+        feed_bool(digest, setup->actors[i].timer_boot);
     }
     lapse_digest_u64(digest, setup->loop_count);
     for (size_t i = 0; i < setup->loop_count; i++) {
@@ -127,6 +132,7 @@ static void feed_setup(struct lapse_digest *digest, const struct lapse_setup *se
         lapse_digest_i64(digest, setup->loops[i].step);
         feed_bool(digest, setup->loops[i].gap);
         lapse_digest_i64(digest, setup->loops[i].period.ns);
+        lapse_digest_i64(digest, setup->loops[i].retry.ns);
     }
     lapse_digest_u64(digest, setup->node_count);
     for (size_t i = 0; i < setup->node_count; i++) {

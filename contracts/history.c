@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { EVENTS_MAX_DEFAULT = 1000000, EVENTS_MAX_LEAST = 2 };
+enum { EVENTS_MAX_LEAST = 2 };
 
 struct lapse_history {
     const lapse_alloc *alloc;
@@ -16,6 +16,7 @@ struct lapse_history {
     const struct lapse_history_event **events;
     size_t count, cap;
     size_t events_max; /* of ordinary events; one TRUNCATED may follow */
+    size_t bytes;      /* of all events with what they point to; bounded too */
     bool truncated;
     struct lapse_digest digest;
 };
@@ -33,7 +34,7 @@ enum lapse_status lapse_history_open(const lapse_alloc *alloc, size_t events_max
         return lapse_error_set(err, LAPSE_NOMEM, "no memory for a history");
     }
     history->alloc = alloc;
-    history->events_max = events_max == 0 ? EVENTS_MAX_DEFAULT : events_max;
+    history->events_max = events_max == 0 ? LAPSE_HISTORY_EVENTS_MAX : events_max;
     lapse_chunks_init(&history->chunks, alloc);
     lapse_digest_begin(&history->digest);
     *ret = history;
@@ -55,7 +56,7 @@ const struct lapse_history_event *lapse_history_append(struct lapse_history *his
     if (history->truncated) {
         return history->events[history->count - 1];
     }
-    if (history->count >= history->events_max) {
+    if (history->count >= history->events_max || history->bytes >= LAPSE_HISTORY_BYTES_MAX) {
         return truncate_here(history, event);
     }
     return store(history, event);
@@ -80,6 +81,7 @@ struct lapse_history_mark lapse_history_mark(const struct lapse_history *history
         .count = history->count,
         .chunk = history->chunks.current,
         .chunk_used = lapse_chunks_used(&history->chunks),
+        .bytes = history->bytes,
         .digest = history->digest,
         .truncated = history->truncated,
     };
@@ -89,6 +91,7 @@ void lapse_history_cut(struct lapse_history *history, const struct lapse_history
     LAPSE_ASSERT(mark->count <= history->count);
     lapse_chunks_cut(&history->chunks, mark->chunk, mark->chunk_used);
     history->count = mark->count;
+    history->bytes = mark->bytes;
     history->digest = mark->digest;
     history->truncated = mark->truncated;
 }
@@ -115,6 +118,7 @@ static const struct lapse_history_event *store(struct lapse_history *history,
     lapse_copy_event(&copy, stored);
     LAPSE_ASSERT(copy.used == count.used);
     stored->seq = (int64_t)history->count;
+    history->bytes += head + count.used;
     lapse_feed_event(&history->digest, stored);
     history->events[history->count++] = stored;
     return stored;

@@ -2,6 +2,7 @@
 #include "contracts/history.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* An allocator that fails from the n-th request for memory on. */
@@ -134,8 +135,80 @@ Test(history, digest_covers_what_the_world_does) {
     DIFFERS(PROBE, u.probe.name, lapse_bytes_of("k"));
     DIFFERS(PROBE, u.probe.flag, true);
     DIFFERS(UNBOUND, u.unbound.slot, 1);
+    DIFFERS(UNBOUND, u.unbound.why, 1);
+    DIFFERS(UNBOUND, u.unbound.field, 1);
     DIFFERS(END, u.end.state_digest, 1);
     DIFFERS(END, u.end.cut, true);
+}
+
+/* As DIFFERS, of one member of the setup that BEGIN points to. */
+#define SETUP_DIFFERS(member, setting)                                            \
+    do {                                                                          \
+        struct setup_parts plain, other;                                          \
+        fill_setup(&plain);                                                       \
+        fill_setup(&other);                                                       \
+        other.member = setting;                                                   \
+        cr_assert_neq(digest_of(&plain.event), digest_of(&other.event), #member); \
+    } while (0)
+
+struct setup_parts {
+    struct lapse_setup setup;
+    struct lapse_setup_bucket bucket;
+    struct lapse_setup_resource resource;
+    struct lapse_setup_actor actor;
+    struct lapse_setup_loop loop;
+    struct lapse_bytes node;
+    struct lapse_history_event event;
+};
+
+static void fill_setup(struct setup_parts *parts) {
+    *parts = (struct setup_parts){.event = event_of(LAPSE_HISTORY_BEGIN)};
+    parts->setup = (struct lapse_setup){.bucket_count = 1,
+                                        .resource_count = 1,
+                                        .actor_count = 1,
+                                        .loop_count = 1,
+                                        .node_count = 1,
+                                        .buckets = &parts->bucket,
+                                        .resources = &parts->resource,
+                                        .actors = &parts->actor,
+                                        .loops = &parts->loop,
+                                        .nodes = &parts->node};
+    parts->event.u.begin = &parts->setup;
+}
+
+Test(history, digest_covers_the_setup) {
+    SETUP_DIFFERS(setup.scenario, lapse_bytes_of("s"));
+    SETUP_DIFFERS(setup.profile, lapse_bytes_of("strict"));
+    SETUP_DIFFERS(setup.sync, (enum lapse_sync)1);
+    SETUP_DIFFERS(setup.epoch.ns, 1);
+    SETUP_DIFFERS(setup.rate_ppb, 1);
+    SETUP_DIFFERS(setup.wall_bound.ns, 1);
+    SETUP_DIFFERS(setup.reap_bound.ns, 1);
+    SETUP_DIFFERS(setup.bucket_count, 0);
+    SETUP_DIFFERS(setup.resource_count, 0);
+    SETUP_DIFFERS(setup.actor_count, 0);
+    SETUP_DIFFERS(setup.loop_count, 0);
+    SETUP_DIFFERS(setup.node_count, 0);
+    SETUP_DIFFERS(bucket.name, lapse_bytes_of("b"));
+    SETUP_DIFFERS(bucket.config.term.given, LAPSE_TERM_TTL);
+    SETUP_DIFFERS(bucket.config.term.ttl.ns, 1);
+    SETUP_DIFFERS(bucket.config.term.idle.ns, 1);
+    SETUP_DIFFERS(bucket.config.term.expires_at.ns, 1);
+    SETUP_DIFFERS(bucket.config.markers.ns, 1);
+    SETUP_DIFFERS(bucket.locks, true);
+    SETUP_DIFFERS(resource.name, lapse_bytes_of("r"));
+    SETUP_DIFFERS(resource.fenced, true);
+    SETUP_DIFFERS(actor.name, lapse_bytes_of("a"));
+    SETUP_DIFFERS(actor.owner, lapse_bytes_of("o"));
+    SETUP_DIFFERS(actor.careful, true);
+    SETUP_DIFFERS(actor.margin.ns, 1);
+    SETUP_DIFFERS(actor.timer_boot, true);
+    SETUP_DIFFERS(loop.actor, 1);
+    SETUP_DIFFERS(loop.step, 1);
+    SETUP_DIFFERS(loop.gap, true);
+    SETUP_DIFFERS(loop.period.ns, 1);
+    SETUP_DIFFERS(loop.retry.ns, 1);
+    SETUP_DIFFERS(node, lapse_bytes_of("n"));
 }
 
 Test(history, keeps_deep_copies_after_the_source_is_gone) {
@@ -217,6 +290,30 @@ Test(history, past_its_bound_it_says_so_once) {
     lapse_history_cut(history, &mark);
     cr_assert_eq(lapse_history_append(history, &event)->kind, LAPSE_HISTORY_STOPPED);
     lapse_history_close(history);
+}
+
+/* The bound on bytes holds where that on events is far away; a cut takes the bytes back. */
+Test(history, past_its_bytes_it_says_so_too) {
+    enum { BYTES = 32 * 1024 * 1024, BOUND = 128 * 1024 * 1024 };
+    unsigned char *large = calloc(1, BYTES);
+    cr_assert_not_null(large);
+    struct lapse_history *history = open_history(0);
+    struct lapse_history_event event = event_of(LAPSE_HISTORY_NOTE);
+    event.u.note.text = (struct lapse_bytes){large, BYTES};
+    struct lapse_history_mark mark = lapse_history_mark(history);
+    int kept = 0;
+    while (kept < 100 && lapse_history_append(history, &event)->kind == LAPSE_HISTORY_NOTE) {
+        mark = kept == 0 ? lapse_history_mark(history) : mark;
+        kept++;
+    }
+    cr_assert_eq(kept, BOUND / BYTES, "the event that reaches the bound is the last");
+    cr_assert_eq(lapse_history_at(history, (size_t)kept)->kind, LAPSE_HISTORY_TRUNCATED);
+    cr_assert_eq(lapse_history_count(history), (size_t)kept + 1);
+    lapse_history_cut(history, &mark);
+    event.u.note.text = lapse_bytes_of("small");
+    cr_assert_eq(lapse_history_append(history, &event)->kind, LAPSE_HISTORY_NOTE);
+    lapse_history_close(history);
+    free(large);
 }
 
 Test(history, append_without_memory_changes_nothing) {

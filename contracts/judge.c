@@ -5,12 +5,15 @@
 #include <string.h>
 
 static bool make_arrays(struct lapse_judge *judge);
-static void start_runs(struct lapse_judge *judge);
+static enum lapse_status start_runs(struct lapse_judge *judge);
+static enum lapse_status start_measure(struct lapse_judge *judge, size_t at, size_t follower);
 static bool remember(struct lapse_judge *judge, const struct lapse_history_event *event);
 static bool run_rules(struct lapse_judge *judge, const struct lapse_history_event *event,
                       struct lapse_violation *ret);
 static bool is_listed(const struct lapse_case *the_case, const char *id);
 static enum lapse_status follow(struct lapse_judge *judge, const struct lapse_history_event *event);
+static void feed(struct lapse_judge *judge, size_t follower, const struct lapse_fact *fact,
+                 const struct lapse_history_event *event);
 static void finish(struct lapse_judge *judge, const struct lapse_history_event *event);
 static bool came(const struct lapse_judge *judge, const char *id);
 
@@ -24,14 +27,15 @@ enum lapse_status lapse_judge_open(const lapse_alloc *alloc, const struct lapse_
     judge->the_case = the_case;
     judge->rules = lapse_rule_table(&judge->rule_count);
     lapse_scene_init(&judge->scene, alloc);
+    lapse_follow_init(&judge->follow, alloc);
     lapse_diag_list_init(&judge->verdict.diags, alloc);
     if (!make_arrays(judge) ||
         lapse_slots_init(&judge->slots, alloc, the_case->slot_count) != LAPSE_OK ||
-        lapse_trackers_open(alloc, &judge->trackers, err) != LAPSE_OK) {
+        lapse_trackers_open(alloc, &judge->trackers, err) != LAPSE_OK ||
+        start_runs(judge) != LAPSE_OK) {
         lapse_judge_close(judge);
         return lapse_error_set(err, LAPSE_NOMEM, "no memory for the judge");
     }
-    start_runs(judge);
     judge->verdict.event = -1;
     judge->verdict.rule_count = judge->rule_count;
     judge->verdict.premises = judge->premises;
@@ -54,6 +58,7 @@ void lapse_judge_close(struct lapse_judge *judge) {
     size_t measures = the_case->measure_count + 1;
     lapse_trackers_close(judge->trackers);
     lapse_scene_free(&judge->scene);
+    lapse_follow_free(&judge->follow);
     lapse_slots_free(&judge->slots);
     lapse_diag_list_free(&judge->verdict.diags);
     lapse_alloc_free(alloc, judge->events, judge->events_cap * sizeof(*judge->events));
@@ -86,12 +91,16 @@ enum lapse_status lapse_judge_event(struct lapse_judge *judge,
     if (!judge->failed) {
         lapse_judge_check(judge, event, &finding);
     }
+    if (broken && !finding.unmet) {
+        lapse_judge_check_decision(judge, event, &finding);
+    }
+    /* Before anything is said: the state line shows what the event has left behind. */
+    status = lapse_trackers_absorb(judge->trackers, event);
     if (broken) {
         lapse_judge_say_violation(judge, event, &violation, &finding);
     } else if (finding.unmet) {
         lapse_judge_say_unmet(judge, event, &finding);
     }
-    status = lapse_trackers_absorb(judge->trackers, event);
     bool saves = event->kind == LAPSE_HISTORY_REPLY && event->u.reply.save_slot >= 0;
     if (status == LAPSE_OK && saves) {
         status = lapse_slots_bind(&judge->slots, event->u.reply.save_slot, event->u.reply.verb,
@@ -132,22 +141,37 @@ static bool make_arrays(struct lapse_judge *judge) {
            judge->measure_runs != NULL && judge->counts != NULL;
 }
 
-static void start_runs(struct lapse_judge *judge) {
+static enum lapse_status start_runs(struct lapse_judge *judge) {
     const struct lapse_case *the_case = judge->the_case;
-    size_t made = 0;
-    for (size_t i = 0; i < the_case->check_count; i++) {
-        if (the_case->checks[i].count != NULL) {
-            judge->counts[made].step = (int32_t)i;
-            lapse_pattern_start(&judge->counts[made].run, the_case->checks[i].count);
-            made++;
+    enum lapse_status status = LAPSE_OK;
+    size_t follower = 0;
+    for (size_t i = 0; status == LAPSE_OK && i < the_case->check_count; i++) {
+        const struct lapse_pattern *count = the_case->checks[i].count;
+        if (count != NULL) {
+            judge->counts[follower].step = (int32_t)i;
+            lapse_pattern_start(&judge->counts[follower].run, count);
+            status = lapse_follow_add(&judge->follow, follower, count);
+            follower++;
         }
     }
-    for (size_t i = 0; i < the_case->sometimes_count; i++) {
+    for (size_t i = 0; status == LAPSE_OK && i < the_case->sometimes_count; i++) {
         lapse_pattern_start(&judge->sometimes_runs[i], &the_case->sometimes[i]);
+        status = lapse_follow_add(&judge->follow, follower++, &the_case->sometimes[i]);
     }
-    for (size_t i = 0; i < the_case->measure_count; i++) {
-        lapse_measure_start(&judge->measure_runs[i], &the_case->measures[i]);
+    for (size_t i = 0; status == LAPSE_OK && i < the_case->measure_count; i++) {
+        status = start_measure(judge, i, follower++);
     }
+    return status == LAPSE_OK ? lapse_follow_ready(&judge->follow, follower) : status;
+}
+
+static enum lapse_status start_measure(struct lapse_judge *judge, size_t at, size_t follower) {
+    struct lapse_measure_run *run = &judge->measure_runs[at];
+    lapse_measure_start(run, &judge->the_case->measures[at]);
+    enum lapse_status status = lapse_follow_add(&judge->follow, follower, run->from.pattern);
+    if (status == LAPSE_OK && run->to.pattern != run->from.pattern) {
+        status = lapse_follow_add(&judge->follow, follower, run->to.pattern);
+    }
+    return status;
 }
 
 /* Events come in the order of their numbers, from 0. */
@@ -199,7 +223,7 @@ static bool is_listed(const struct lapse_case *the_case, const char *id) {
     return false;
 }
 
-/* Lets patterns and measures see the event. */
+/* Lets the patterns and measures that the event may concern see it. */
 static enum lapse_status follow(struct lapse_judge *judge,
                                 const struct lapse_history_event *event) {
     struct lapse_fact fact;
@@ -207,19 +231,27 @@ static enum lapse_status follow(struct lapse_judge *judge,
     if (status != LAPSE_OK) {
         return status;
     }
-    const struct lapse_case *the_case = judge->the_case;
-    for (size_t i = 0; i < judge->count_count; i++) {
-        (void)lapse_pattern_feed(&judge->counts[i].run, &judge->scene, &fact, event);
-    }
-    for (size_t i = 0; i < the_case->sometimes_count; i++) {
-        (void)lapse_pattern_feed(&judge->sometimes_runs[i], &judge->scene, &fact, event);
-        judge->sometimes[i] = judge->sometimes_runs[i].count > 0;
-    }
-    for (size_t i = 0; i < the_case->measure_count; i++) {
-        lapse_measure_feed(&judge->measure_runs[i], &judge->scene, &fact, event);
+    lapse_follow_find(&judge->follow, &fact, event);
+    for (size_t i = 0; i < judge->follow.found_count; i++) {
+        feed(judge, judge->follow.found[i], &fact, event);
     }
     judge->verdict.uses |= lapse_judge_uses(&judge->scene, event);
     return LAPSE_OK;
+}
+
+/* Followers are numbered through: counts, then sometimes, then measures. */
+static void feed(struct lapse_judge *judge, size_t follower, const struct lapse_fact *fact,
+                 const struct lapse_history_event *event) {
+    size_t wish = follower - judge->count_count;
+    size_t wishes = judge->the_case->sometimes_count;
+    if (follower < judge->count_count) {
+        (void)lapse_pattern_feed(&judge->counts[follower].run, &judge->scene, fact, event);
+    } else if (wish < wishes) {
+        (void)lapse_pattern_feed(&judge->sometimes_runs[wish], &judge->scene, fact, event);
+        judge->sometimes[wish] = judge->sometimes_runs[wish].count > 0;
+    } else {
+        lapse_measure_feed(&judge->measure_runs[wish - wishes], &judge->scene, fact, event);
+    }
 }
 
 /* A listed violation can be missed only by a run that was seen whole. */

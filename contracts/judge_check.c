@@ -5,6 +5,8 @@
 
 static void check_reply(const struct lapse_judge *judge, const struct lapse_history_event *event,
                         struct lapse_finding *ret);
+static bool decided_answer(const struct lapse_history_event *event, struct lapse_answer *ret);
+static bool asks_took(const struct lapse_expect *expect);
 static void check_probe(const struct lapse_judge *judge, const struct lapse_history_event *event,
                         struct lapse_finding *ret);
 static bool check_number(const struct lapse_judge *judge, const struct lapse_history_event *event,
@@ -47,6 +49,26 @@ void lapse_judge_check(const struct lapse_judge *judge, const struct lapse_histo
     }
 }
 
+void lapse_judge_check_decision(const struct lapse_judge *judge,
+                                const struct lapse_history_event *event,
+                                struct lapse_finding *ret) {
+    const struct lapse_history_event *invoke = lapse_scene_invoke(&judge->scene, event->call);
+    struct lapse_answer answer = {0};
+    ret->check = invoke == NULL ? NULL : lapse_judge_step(judge, invoke->step);
+    if (ret->check == NULL || !ret->check->written || asks_took(ret->check->expect) ||
+        !decided_answer(event, &answer)) {
+        return;
+    }
+    ret->place = ret->check->place;
+    struct lapse_expect_context context = context_of(judge, invoke);
+    bool met = lapse_expect_answer(ret->check->expect, invoke->u.invoke.request.verb, &answer,
+                                   &context, ret->expected, ret->got, &ret->place);
+    ret->unmet = !met && !is_handled(ret->check, answer.status);
+    if (ret->place.file == NULL) {
+        ret->place = ret->check->place;
+    }
+}
+
 uint32_t lapse_judge_uses(const struct lapse_scene *scene,
                           const struct lapse_history_event *event) {
     bool known = scene->setup != NULL && event->actor >= 0;
@@ -83,9 +105,39 @@ static void check_reply(const struct lapse_judge *judge, const struct lapse_hist
     ret->unmet = !met && !is_handled(ret->check, answer->status);
 }
 
+/* What a decision says to its client, as far as its event tells. */
+static bool decided_answer(const struct lapse_history_event *event, struct lapse_answer *ret) {
+    if (event->kind == LAPSE_HISTORY_APPLY) {
+        *ret = event->u.apply.answer;
+        return true;
+    }
+    if (event->kind != LAPSE_HISTORY_RESOURCE) {
+        return false;
+    }
+    *ret = (struct lapse_answer){.status = event->u.resource.status,
+                                 .has_token = event->u.resource.has_token,
+                                 .token = event->u.resource.token,
+                                 .value = event->u.resource.value};
+    return true;
+}
+
+/* How long the call takes is not known before its reply. */
+static bool asks_took(const struct lapse_expect *expect) {
+    for (size_t i = 0; i < expect->compare_count; i++) {
+        if (expect->compares[i].field == LAPSE_FIELD_TOOK) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* An `on_...` word takes an answer that `expect:` does not ask for; where it asks for this very
- * answer and one of its fields is wrong, nothing excuses it. */
+ * answer and one of its fields is wrong, nothing excuses it. A `need:` takes every answer, met or
+ * by its `else:`, unless an `expect:` asks for one as well. */
 static bool is_handled(const struct lapse_step_check *check, enum lapse_status status) {
+    if (check->need != NULL && !check->written) {
+        return true;
+    }
     int bit = (int)status + 16;
     bool taken = bit >= 0 && bit < 32 && (check->handled & LAPSE_HANDLED_BIT((int)status)) != 0;
     return taken && !lapse_expect_asks(check->expect, status);

@@ -3,6 +3,7 @@
 #define CONTRACTS_JUDGE_PARTS_H
 
 #include "contracts/judge.h"
+#include "follow.h"
 #include "pattern.h"
 #include "scene.h"
 
@@ -29,6 +30,7 @@ struct lapse_judge {
     struct lapse_measure_run *measure_runs;
     struct lapse_judge_count *counts;
     size_t count_count;
+    struct lapse_follow follow; /* counts, then sometimes, then measures */
     bool failed, over;
     struct lapse_verdict verdict;
 };
@@ -44,6 +46,10 @@ struct lapse_finding {
 /* Whether the event's step got what it expects. Fills *ret. */
 void lapse_judge_check(const struct lapse_judge *judge, const struct lapse_history_event *event,
                        struct lapse_finding *ret);
+/* The same at the decision of a call (APPLY, RESOURCE), for an `expect` that was written: a rule
+ * that breaks there ends the run before the reply comes. Fills *ret; elsewhere nothing is unmet. */
+void lapse_judge_check_decision(const struct lapse_judge *judge,
+                                const struct lapse_history_event *event, struct lapse_finding *ret);
 /* The step of an event as the judge sees it, or NULL. */
 const struct lapse_step_check *lapse_judge_step(const struct lapse_judge *judge, int32_t step);
 
@@ -55,6 +61,11 @@ void lapse_judge_say_violation(struct lapse_judge *judge, const struct lapse_his
 void lapse_judge_say_unmet(struct lapse_judge *judge, const struct lapse_history_event *event,
                            const struct lapse_finding *finding);
 void lapse_judge_say_missing(struct lapse_judge *judge, size_t listed);
+/* The part of say_unmet on UNBOUND, NOT_RUN and WAITING. */
+void lapse_judge_say_unsent(struct lapse_judge *judge, const struct lapse_history_event *event,
+                            const struct lapse_finding *finding);
+/* The run has failed by `event` (-1: by none), and diag says so. */
+void lapse_judge_fail(struct lapse_judge *judge, const struct lapse_diag *diag, int64_t event);
 
 /* The bits of enum lapse_use that an event stands for. */
 uint32_t lapse_judge_uses(const struct lapse_scene *scene, const struct lapse_history_event *event);

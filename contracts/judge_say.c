@@ -6,16 +6,11 @@
 
 enum { TEXT_MAX = 512 };
 
-static void fail(struct lapse_judge *judge, const struct lapse_diag *diag, int64_t event);
 static void put_late(const struct lapse_judge *judge, const struct lapse_history_event *event,
                      struct lapse_line *line);
 static struct lapse_place place_of_event(const struct lapse_judge *judge, int64_t seq);
 static void say_answer(struct lapse_judge *judge, const struct lapse_history_event *event,
                        const struct lapse_finding *finding);
-static void say_unbound(struct lapse_judge *judge, const struct lapse_history_event *event,
-                        const struct lapse_finding *finding);
-static void say_end(struct lapse_judge *judge, const struct lapse_history_event *event,
-                    const struct lapse_finding *finding);
 static void note_contract(struct lapse_judge *judge, struct lapse_diag *diag, const char *id);
 static void note_state(struct lapse_judge *judge, struct lapse_diag *diag,
                        const struct lapse_history_event *event);
@@ -70,18 +65,16 @@ void lapse_judge_say_violation(struct lapse_judge *judge, const struct lapse_his
     note_contract(judge, diag, violation->id);
     note_state(judge, diag, event);
     judge->verdict.id = violation->id;
-    fail(judge, diag, event->seq);
+    lapse_judge_fail(judge, diag, event->seq);
 }
 
 void lapse_judge_say_unmet(struct lapse_judge *judge, const struct lapse_history_event *event,
                            const struct lapse_finding *finding) {
     switch (event->kind) {
     case LAPSE_HISTORY_UNBOUND:
-        say_unbound(judge, event, finding);
-        break;
     case LAPSE_HISTORY_NOT_RUN:
     case LAPSE_HISTORY_WAITING:
-        say_end(judge, event, finding);
+        lapse_judge_say_unsent(judge, event, finding);
         break;
     default:
         say_answer(judge, event, finding);
@@ -92,17 +85,19 @@ void lapse_judge_say_unmet(struct lapse_judge *judge, const struct lapse_history
 void lapse_judge_say_missing(struct lapse_judge *judge, size_t listed) {
     const struct lapse_case *the_case = judge->the_case;
     const char *id = the_case->violates[listed];
+    bool judged = lapse_rule_exists(id);
+    const char *label = judged ? "listed here, and kept throughout" : "no rule judges it yet";
     struct lapse_diag *diag =
-        lapse_diag_add(&judge->verdict.diags, id, the_case->violates_places[listed],
-                       "listed here, and kept throughout", "did not violate %s", id);
+        lapse_diag_add(&judge->verdict.diags, id, the_case->violates_places[listed], label,
+                       judged ? "did not violate %s" : "nothing can be seen to violate %s", id);
     note_contract(judge, diag, id);
     if (judge->verdict.id == NULL) {
         judge->verdict.id = id;
     }
-    fail(judge, diag, -1);
+    lapse_judge_fail(judge, diag, -1);
 }
 
-static void fail(struct lapse_judge *judge, const struct lapse_diag *diag, int64_t event) {
+void lapse_judge_fail(struct lapse_judge *judge, const struct lapse_diag *diag, int64_t event) {
     judge->failed = true;
     judge->verdict.outcome = LAPSE_OUTCOME_VIOLATED;
     judge->verdict.event = event;
@@ -154,43 +149,18 @@ static void say_answer(struct lapse_judge *judge, const struct lapse_history_eve
     struct lapse_diag *diag = lapse_diag_add(&judge->verdict.diags, check->contract, finding->place,
                                              text, "%s %s: expected %s, got %s", check->verb,
                                              check->object, finding->expected, finding->got);
+    if (check->who.file != NULL && check->who.line != check->place.line) {
+        /* A copy's change stands apart from the line that it changes: show the other one too. */
+        bool change = finding->place.line == check->place.line;
+        lapse_diag_label(&judge->verdict.diags, diag, change ? check->who : check->place,
+                         change ? "of this line" : "as changed here");
+    }
     label_set_up(judge, diag, event);
     note_times(judge, diag, event);
     note_contract(judge, diag, check->contract);
     note_state(judge, diag, event);
     judge->verdict.id = check->contract;
-    fail(judge, diag, event->seq);
-}
-
-static void say_unbound(struct lapse_judge *judge, const struct lapse_history_event *event,
-                        const struct lapse_finding *finding) {
-    const struct lapse_case *the_case = judge->the_case;
-    int32_t slot = event->u.unbound.slot;
-    bool known = slot >= 0 && (size_t)slot < the_case->slot_count;
-    struct lapse_diag *diag = lapse_diag_add(
-        &judge->verdict.diags, finding->check->contract, finding->place, "this step was not sent",
-        "$%s was not bound when this step ran", known ? the_case->slot_names[slot] : "?");
-    if (known && the_case->slot_places[slot].file != NULL) {
-        lapse_diag_label(&judge->verdict.diags, diag, the_case->slot_places[slot],
-                         "this line should have bound it");
-    }
-    judge->verdict.id = finding->check->contract;
-    fail(judge, diag, event->seq);
-}
-
-static void say_end(struct lapse_judge *judge, const struct lapse_history_event *event,
-                    const struct lapse_finding *finding) {
-    const struct lapse_step_check *check = finding->check;
-    bool waits = event->kind == LAPSE_HISTORY_WAITING;
-    const char *label = waits ? "still waiting for an answer at the end"
-                              : "this line had not run when the run ended";
-    struct lapse_diag *diag = lapse_diag_add(&judge->verdict.diags, check->contract, finding->place,
-                                             label, "%s %s: %s", check->verb, check->object, label);
-    char at[LAPSE_TIME_TEXT_MAX];
-    (void)lapse_span_print((struct lapse_span){event->at.ns}, at);
-    lapse_diag_note(&judge->verdict.diags, diag, "note", "the run ended at %s", at);
-    judge->verdict.id = check->contract;
-    fail(judge, diag, event->seq);
+    lapse_judge_fail(judge, diag, event->seq);
 }
 
 static void note_contract(struct lapse_judge *judge, struct lapse_diag *diag, const char *id) {

@@ -154,26 +154,45 @@ Test(judge, an_unmet_expectation_says_what_was_set_up_and_when_it_ended) {
 Test(judge, an_answer_counts_as_met_if_it_is_handled_and_not_asked_for) {
     static const struct lapse_expect_word ok = {.status = LAPSE_OK};
     static const struct lapse_expect_word absent = {.status = LAPSE_ABSENT};
+    static const struct lapse_expect_word conflict = {.status = LAPSE_CONFLICT};
+    static const struct lapse_expect need = {.kind = LAPSE_EXPECT_FIRST};
     static const struct lapse_compare never = {.field = LAPSE_FIELD_REV, .op = LAPSE_OP_EQ};
     static const struct {
         struct lapse_expect expect;
         uint32_t handled;
         enum lapse_outcome outcome;
+        bool need;
     } cases[] = {
-        {{.kind = LAPSE_EXPECT_FIRST}, 0, LAPSE_OUTCOME_VIOLATED},
-        {{.kind = LAPSE_EXPECT_FIRST}, LAPSE_HANDLED_BIT(LAPSE_ABSENT), LAPSE_OUTCOME_PASSED},
-        {{.kind = LAPSE_EXPECT_FIRST}, LAPSE_HANDLED_BIT(LAPSE_CONFLICT), LAPSE_OUTCOME_VIOLATED},
+        {{.kind = LAPSE_EXPECT_FIRST}, 0, LAPSE_OUTCOME_VIOLATED, false},
+        {{.kind = LAPSE_EXPECT_FIRST},
+         LAPSE_HANDLED_BIT(LAPSE_ABSENT),
+         LAPSE_OUTCOME_PASSED,
+         false},
+        {{.kind = LAPSE_EXPECT_FIRST},
+         LAPSE_HANDLED_BIT(LAPSE_CONFLICT),
+         LAPSE_OUTCOME_VIOLATED,
+         false},
         {{.kind = LAPSE_EXPECT_ANY, .word_count = 1, .words = &ok},
          LAPSE_HANDLED_BIT(LAPSE_ABSENT),
-         LAPSE_OUTCOME_PASSED},
-        {{.kind = LAPSE_EXPECT_ANY, .word_count = 1, .words = &absent}, 0, LAPSE_OUTCOME_PASSED},
+         LAPSE_OUTCOME_PASSED,
+         false},
+        {{.kind = LAPSE_EXPECT_ANY, .word_count = 1, .words = &absent},
+         0,
+         LAPSE_OUTCOME_PASSED,
+         false},
         {{.kind = LAPSE_EXPECT_FIELDS,
           .word_count = 1,
           .words = &absent,
           .compare_count = 1,
           .compares = &never},
          LAPSE_HANDLED_BIT(LAPSE_ABSENT),
-         LAPSE_OUTCOME_VIOLATED},
+         LAPSE_OUTCOME_VIOLATED,
+         false},
+        {{.kind = LAPSE_EXPECT_FIRST}, 0, LAPSE_OUTCOME_PASSED, true},
+        {{.kind = LAPSE_EXPECT_ANY, .word_count = 1, .words = &conflict},
+         0,
+         LAPSE_OUTCOME_VIOLATED,
+         true},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct bench bench;
@@ -182,6 +201,7 @@ Test(judge, an_answer_counts_as_met_if_it_is_handled_and_not_asked_for) {
         bench.checks[1].expect = &cases[i].expect;
         bench.checks[1].written = cases[i].expect.kind != LAPSE_EXPECT_FIRST;
         bench.checks[1].handled = cases[i].handled;
+        bench.checks[1].need = cases[i].need ? &need : NULL;
         sketch_code(&sketch, 15 * M, LAPSE_ABSENT);
         sketch_bare(&sketch, LAPSE_HISTORY_END, 15 * M, -1, -1);
         cr_assert_eq(bench_run(&bench, &sketch)->outcome, cases[i].outcome, "case %zu", i);
@@ -228,6 +248,25 @@ Test(judge, a_broken_rule_points_at_the_late_step_and_at_what_set_it_up) {
     cr_assert_eq(diag->labels[0].place.line, 2);
     cr_assert_eq(diag->labels[1].place.line, 3);
     cr_assert(has_note(verdict, "contract", "FENCE-03  "));
+    cr_assert(has_note(verdict, "state", "highest token 2, last token 1"), "as the write left it");
+    finish(&bench, &sketch);
+}
+
+Test(judge, a_listed_id_without_a_rule_is_not_called_kept) {
+    static const char *const ids[] = {"KV-12"};
+    static const struct lapse_place places[] = {{"s.yaml", 7, 12, 5}};
+    struct bench bench;
+    struct sketch sketch;
+    bench_init(&bench);
+    bench.the_case.violates_count = 1;
+    bench.the_case.violates = ids;
+    bench.the_case.violates_places = places;
+    sketch_open(&sketch, &setup);
+    sketch_bare(&sketch, LAPSE_HISTORY_END, 1 * S, -1, -1);
+    const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+    cr_assert_eq(verdict->outcome, LAPSE_OUTCOME_VIOLATED);
+    cr_assert_str_eq(verdict->diags.items[0]->message, "nothing can be seen to violate KV-12");
+    cr_assert_str_eq(label(verdict, 0), "no rule judges it yet");
     finish(&bench, &sketch);
 }
 
@@ -279,7 +318,60 @@ Test(judge, one_error_where_rule_and_expectation_fail_together) {
     const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
     cr_assert_eq(verdict->diags.count, 1);
     cr_assert_str_eq(verdict->id, "KV-03");
-    cr_assert_str_eq(label(verdict, 1), "expected absent to every call, got user-42 from get");
+    cr_assert_str_eq(label(verdict, 1), "expected absent to every call, got get still holds it");
+    finish(&bench, &sketch);
+}
+
+/* A rule that breaks at the decision ends the run before the reply: what the step expected is said
+ * all the same, unless nothing was written or a word takes the answer. */
+Test(judge, a_rule_broken_at_the_decision_carries_the_expectation) {
+    static const struct lapse_expect_word fenced = {.status = LAPSE_FENCED};
+    static const struct lapse_expect expect = {
+        .kind = LAPSE_EXPECT_ANY, .place = {"s.yaml", 2, 40, 6}, .word_count = 1, .words = &fenced};
+    static const struct {
+        bool written;
+        uint32_t handled;
+        bool said;
+    } cases[] = {{true, 0, true}, {false, 0, false}, {true, LAPSE_HANDLED_BIT(LAPSE_OK), false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench bench;
+        struct sketch sketch;
+        bench_init(&bench);
+        bench.checks[1].expect = &expect;
+        bench.checks[1].written = cases[i].written;
+        bench.checks[1].handled = cases[i].handled;
+        sketch_late_write(&sketch);
+        const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+        cr_assert_str_eq(verdict->id, "FENCE-03");
+        bool said = strcmp(label(verdict, 1), "expected fenced, got ok") == 0;
+        cr_assert_eq(said, cases[i].said, "case %zu: %s", i, label(verdict, 1));
+        if (said) {
+            cr_assert_eq(verdict->diags.items[0]->labels[1].place.column, 40);
+        }
+        finish(&bench, &sketch);
+    }
+}
+
+Test(judge, a_rule_broken_by_the_store_carries_the_expectation_of_its_call) {
+    static const struct lapse_expect_word conflict = {.status = LAPSE_CONFLICT};
+    static const struct lapse_expect expect = {
+        .kind = LAPSE_EXPECT_ANY, .word_count = 1, .words = &conflict};
+    struct bench bench;
+    struct sketch sketch;
+    bench_init(&bench);
+    bench.checks[2].expect = &expect;
+    bench.checks[2].written = true;
+    sketch_code(&sketch, 1 * M, LAPSE_OK);
+    struct lapse_request update = sketch_key(LAPSE_VERB_UPDATE, "codes", "c1", "x");
+    update.command.u.write.has_if_version = true;
+    update.command.u.write.if_version = 7;
+    struct lapse_answer ok = sketch_answer(LAPSE_OK, 17 * M, 15 * M);
+    ok.revision = 2;
+    sketch_call(&sketch, 2 * M, 0, 2, &update, &ok);
+    const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+    cr_assert_str_eq(verdict->id, "CAS-01");
+    cr_assert_str_eq(label(verdict, 1), "expected conflict, got ok");
+    cr_assert(has_note(verdict, "state", "codes/c1: x, revision 2, ends at 17m"), "after it");
     finish(&bench, &sketch);
 }
 
@@ -318,6 +410,138 @@ Test(judge, lines_that_did_not_run_or_were_not_answered_are_unmet) {
         }
         finish(&bench, &sketch);
     }
+}
+
+/* Step 0 saves the reply of an entry or of an acquire that was held as $t; step 1 uses it. */
+static void sketch_misfit(struct sketch *sketch, int verb, const struct lapse_answer *saved,
+                          int why, int field) {
+    sketch_open(sketch, &setup);
+    struct lapse_history_event reply = sketch_event(LAPSE_HISTORY_REPLY, 1 * S, 0, 0);
+    reply.u.reply.verb = verb;
+    reply.u.reply.answer = *saved;
+    reply.u.reply.save_slot = 0;
+    sketch_add(sketch, &reply);
+    struct lapse_history_event unbound = sketch_event(LAPSE_HISTORY_UNBOUND, 2 * S, 0, 1);
+    unbound.u.unbound.why = why;
+    unbound.u.unbound.field = field;
+    sketch_add(sketch, &unbound);
+    sketch_bare(sketch, LAPSE_HISTORY_END, 3 * S, -1, -1);
+}
+
+Test(judge, a_saved_reply_that_gives_no_fitting_value_is_named_with_what_it_has) {
+    static const char *const slot_names[] = {"t"};
+    static const struct lapse_place slot_places[] = {{"s.yaml", 1, 30, 1}};
+    static const struct {
+        int verb;
+        enum lapse_status status;
+        int why, field;
+        const char *message, *label;
+    } cases[] = {
+        {LAPSE_VERB_ACQUIRE, LAPSE_HELD, LAPSE_UNBOUND_FIELD, LAPSE_FIELD_REV,
+         "$t.rev: the saved reply has no rev", "this line saved: held by w2"},
+        {LAPSE_VERB_ACQUIRE, LAPSE_HELD, LAPSE_UNBOUND_FIELD, LAPSE_FIELD_DEFAULT,
+         "$t: the saved reply has no token", "this line saved: held by w2"},
+        {LAPSE_VERB_GET, LAPSE_ABSENT, LAPSE_UNBOUND_FIELD, LAPSE_FIELD_DEFAULT,
+         "$t: the saved reply has no value", "this line saved: absent"},
+        {LAPSE_VERB_DELETE, LAPSE_ABSENT, LAPSE_UNBOUND_FIELD, LAPSE_FIELD_DEFAULT,
+         "$t: the saved reply has no rev", "this line saved: absent"},
+        {LAPSE_VERB_ACQUIRE, LAPSE_OK, LAPSE_UNBOUND_KIND, LAPSE_FIELD_END,
+         "$t.end is a span from the start, a date or a number is wanted here",
+         "this line saved: granted"},
+        {LAPSE_VERB_ACQUIRE, LAPSE_OK, LAPSE_UNBOUND_KIND, LAPSE_FIELD_LEFT,
+         "$t.left is a span, a date or a number is wanted here", "this line saved: granted"},
+        {LAPSE_VERB_ACQUIRE, LAPSE_OK, LAPSE_UNBOUND_KIND, LAPSE_FIELD_DEFAULT,
+         "$t is a number, a span or a date is wanted here", "this line saved: granted"},
+        {LAPSE_VERB_ACQUIRE, LAPSE_OK, LAPSE_UNBOUND_KIND, LAPSE_FIELD_OWNER,
+         "$t.owner is a text, a number or a time is wanted here", "this line saved: granted"},
+        {LAPSE_VERB_ACQUIRE, LAPSE_OK, LAPSE_UNBOUND_KIND, LAPSE_FIELD_REV,
+         "$t.rev is of a kind that does not fit here", "this line saved: granted"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench bench;
+        struct sketch sketch;
+        bench_init(&bench);
+        bench.checks[0].handled = LAPSE_HANDLED_BIT(LAPSE_HELD) | LAPSE_HANDLED_BIT(LAPSE_ABSENT);
+        bench.the_case.slot_count = 1;
+        bench.the_case.slot_names = slot_names;
+        bench.the_case.slot_places = slot_places;
+        struct lapse_answer saved = sketch_answer(cases[i].status, 30 * S, 29 * S);
+        saved.owner = lapse_bytes_of("w2");
+        sketch_misfit(&sketch, cases[i].verb, &saved, cases[i].why, cases[i].field);
+        const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+        cr_assert_eq(verdict->diags.count, 1);
+        cr_assert_str_eq(verdict->diags.items[0]->message, cases[i].message);
+        cr_assert_str_eq(label(verdict, 0), "this step was not sent");
+        cr_assert_str_eq(label(verdict, 1), cases[i].label);
+        finish(&bench, &sketch);
+    }
+}
+
+static void sketch_waits(struct sketch *sketch, int32_t actor, int32_t step, int64_t call) {
+    struct lapse_history_event event = sketch_event(LAPSE_HISTORY_WAITING, 9 * S, actor, step);
+    event.call = call;
+    sketch_add(sketch, &event);
+}
+
+/* Lines are steps plus one: of what the actor of line 4 waits for, the last before it is told. */
+Test(judge, a_line_that_did_not_run_points_at_what_its_actor_waits_for) {
+    static const char answer[] = "this line still waits for its answer";
+    static const char await[] = "this line still waits for what never came";
+    static const struct {
+        struct {
+            int32_t actor, step;
+            int64_t call;
+        } waits[3];
+        size_t count;
+        int32_t not_run;
+        int line; /* 0: no second label */
+        const char *label;
+    } cases[] = {
+        {{{0, 1, 5}}, 1, 3, 2, answer},
+        {{{0, 1, 0}}, 1, 3, 2, await},
+        {{{0, 2, 6}, {0, 1, 5}, {1, 0, 7}}, 3, 3, 3, answer},
+        {{{0, 3, 6}, {0, 2, 5}}, 2, 1, 3, answer},
+        {{{0, 3, 6}, {0, 0, 5}, {0, 2, 0}}, 3, 1, 1, answer},
+        {{{1, 1, 5}}, 1, 3, 0, NULL},
+        {{{0, 0, 0}}, 0, 3, 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench bench;
+        struct sketch sketch;
+        bench_init(&bench);
+        sketch_open(&sketch, &setup);
+        for (size_t k = 0; k < cases[i].count; k++) {
+            sketch_waits(&sketch, cases[i].waits[k].actor, cases[i].waits[k].step,
+                         cases[i].waits[k].call);
+        }
+        sketch_bare(&sketch, LAPSE_HISTORY_NOT_RUN, 9 * S, 0, cases[i].not_run);
+        sketch_bare(&sketch, LAPSE_HISTORY_END, 9 * S, -1, -1);
+        const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+        cr_assert_eq(verdict->diags.count, 1);
+        const struct lapse_diag *diag = verdict->diags.items[0];
+        cr_assert_eq(diag->label_count, cases[i].line == 0 ? 1 : 2, "case %zu", i);
+        if (cases[i].line > 0) {
+            cr_assert_eq(diag->labels[1].place.line, cases[i].line, "case %zu", i);
+            cr_assert_str_eq(diag->labels[1].text, cases[i].label);
+        }
+        finish(&bench, &sketch);
+    }
+}
+
+Test(judge, a_waiting_line_with_an_expectation_is_the_error_before_those_behind_it) {
+    struct bench bench;
+    struct sketch sketch;
+    bench_init(&bench);
+    bench.checks[1].written = true;
+    sketch_open(&sketch, &setup);
+    sketch_waits(&sketch, 0, 1, 5);
+    sketch_bare(&sketch, LAPSE_HISTORY_NOT_RUN, 9 * S, 0, 3);
+    sketch_bare(&sketch, LAPSE_HISTORY_END, 9 * S, -1, -1);
+    const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+    cr_assert_eq(verdict->diags.count, 1);
+    cr_assert_str_eq(verdict->diags.items[0]->message,
+                     "get codes/c1: still waiting for an answer at the end");
+    finish(&bench, &sketch);
 }
 
 Test(judge, counts_and_measures_are_answered_from_the_history) {

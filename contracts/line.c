@@ -1,11 +1,11 @@
 /* Lines of text for messages: cut, never too long for their buffer. */
 #include "line.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 static void put(struct lapse_line *line, const char *text, size_t len);
+static void cut(char *text, size_t cap);
 
 void lapse_line_begin(struct lapse_line *line, char *buf, size_t cap) {
     LAPSE_ASSERT(cap >= 4);
@@ -17,10 +17,18 @@ void lapse_line_add(struct lapse_line *line, const char *format, ...) {
     char text[1024];
     va_list args;
     va_start(args, format);
-    int len = vsnprintf(text, sizeof(text), format, args);
+    lapse_line_format(text, sizeof(text), format, args);
     va_end(args);
+    put(line, text, strlen(text));
+}
+
+void lapse_line_format(char *text, size_t cap, const char *format, va_list args) {
+    LAPSE_ASSERT(cap >= 4);
+    int len = vsnprintf(text, cap, format, args);
     LAPSE_ASSERT(len >= 0);
-    put(line, text, (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1);
+    if ((size_t)len >= cap) {
+        cut(text, cap);
+    }
 }
 
 void lapse_line_bytes(struct lapse_line *line, struct lapse_bytes bytes) {
@@ -67,6 +75,17 @@ static void put(struct lapse_line *line, const char *text, size_t len) {
     line->buf[line->len] = '\0';
     if (fits < len) {
         line->cut = true;
-        memcpy(line->buf + line->cap - 4, "...", 4);
+        cut(line->buf, line->cap);
+        line->len = strlen(line->buf);
     }
+}
+
+/* Puts "..." at the end of a text that fills its buffer, in the place of whole characters: where
+ * the byte that goes first is not a character's first, its head goes too. */
+static void cut(char *text, size_t cap) {
+    size_t at = cap - 4;
+    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80) {
+        at--;
+    }
+    memcpy(text + at, "...", 4);
 }

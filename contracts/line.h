@@ -5,6 +5,8 @@
 
 #include "contracts/expect.h"
 
+#include <stdarg.h>
+
 struct lapse_line {
     char *buf;
     size_t cap, len;
@@ -17,6 +19,9 @@ void lapse_line_add(struct lapse_line *line, const char *format, ...) LAPSE_PRIN
 void lapse_line_bytes(struct lapse_line *line, struct lapse_bytes bytes);
 void lapse_line_span(struct lapse_line *line, int64_t ns);
 void lapse_line_value(struct lapse_line *line, const struct lapse_value *value);
+
+/* Formats into text (cap >= 4) and ends in "..." what does not fit, never inside a character. */
+void lapse_line_format(char *text, size_t cap, const char *format, va_list args) LAPSE_PRINTF(3, 0);
 
 /* A value as the bytes that a text with names gets in its place; may use `scratch`
  * (LAPSE_TIME_TEXT_MAX bytes). */

@@ -5,7 +5,6 @@
 static bool feed_state(struct lapse_pattern_run *run, const struct lapse_scene *scene,
                        const struct lapse_fact *fact, const struct lapse_history_event *event);
 static bool feed_instant(struct lapse_pattern_run *run, const struct lapse_history_event *event);
-static bool lasts(const struct lapse_pattern *pattern);
 static bool holds_now(const struct lapse_pattern *pattern, const struct lapse_scene *scene);
 static bool is_point(const struct lapse_pattern *pattern, const struct lapse_fact *fact);
 static bool names_grant(const struct lapse_pattern *pattern, bool key_lock,
@@ -20,13 +19,17 @@ bool lapse_pattern_feed(struct lapse_pattern_run *run, const struct lapse_scene 
                         const struct lapse_fact *fact, const struct lapse_history_event *event) {
     const struct lapse_pattern *pattern = run->pattern;
     bool came = false;
-    if (lasts(pattern)) {
+    if (lapse_pattern_lasts(pattern)) {
         came = feed_state(run, scene, fact, event);
     } else {
         came = is_point(pattern, fact) && (!pattern->has_at || pattern->at.ns == event->at.ns);
     }
     run->count += came ? 1 : 0;
     return came;
+}
+
+bool lapse_pattern_lasts(const struct lapse_pattern *pattern) {
+    return pattern->kind == LAPSE_PATTERN_BELIEVES || pattern->kind == LAPSE_PATTERN_TWO_BELIEVE;
 }
 
 int64_t lapse_pattern_total(const struct lapse_pattern_run *run, struct lapse_true_time now) {
@@ -36,10 +39,6 @@ int64_t lapse_pattern_total(const struct lapse_pattern_run *run, struct lapse_tr
         (void)lapse_ns_add(total, open, &total);
     }
     return total;
-}
-
-static bool lasts(const struct lapse_pattern *pattern) {
-    return pattern->kind == LAPSE_PATTERN_BELIEVES || pattern->kind == LAPSE_PATTERN_TWO_BELIEVE;
 }
 
 static bool feed_state(struct lapse_pattern_run *run, const struct lapse_scene *scene,
@@ -102,6 +101,7 @@ static bool names_it(const struct lapse_pattern *pattern, const struct lapse_fac
         return pattern->subject == fact->subject;
     case LAPSE_PATTERN_BELIEVES:
     case LAPSE_PATTERN_TWO_BELIEVE:
+    case LAPSE_PATTERN_DENIED:
         return names_grant(pattern, fact->key_lock, fact->name);
     case LAPSE_PATTERN_WRITTEN:
     case LAPSE_PATTERN_EXPIRED:

@@ -27,6 +27,8 @@ void lapse_pattern_start(struct lapse_pattern_run *run, const struct lapse_patte
 /* Takes the next event, which the scene has absorbed. True: the pattern came true now. */
 bool lapse_pattern_feed(struct lapse_pattern_run *run, const struct lapse_scene *scene,
                         const struct lapse_fact *fact, const struct lapse_history_event *event);
+/* Whether it holds for a stretch of time, and does not just come. */
+bool lapse_pattern_lasts(const struct lapse_pattern *pattern);
 /* How long it has held in all, up to `now`. */
 int64_t lapse_pattern_total(const struct lapse_pattern_run *run, struct lapse_true_time now);
 

@@ -1,8 +1,10 @@
 /* Patterns and measures over short histories. */
+#include "follow.h"
 #include "pattern.h"
 #include "sketch.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 #define S LAPSE_NS_PER_S
 #define NAME(text) ((struct lapse_bytes){(const unsigned char *)(text), sizeof(text) - 1})
@@ -21,23 +23,40 @@ static const struct lapse_setup setup = {.bucket_count = 2,
                                          .resource_count = 1,
                                          .resources = resources};
 
-/* Follows one measure through a whole history. */
+/* Follows one measure through a whole history: by every event, and by those alone that the index
+ * finds for it, which must come to the same. */
 static struct lapse_measured measure_in(const struct sketch *sketch,
                                         const struct lapse_measure *measure) {
     struct lapse_scene scene;
-    struct lapse_measure_run run;
+    struct lapse_measure_run run, found;
+    struct lapse_follow follow;
     struct lapse_true_time now = {0};
     lapse_scene_init(&scene, lapse_alloc_libc());
+    lapse_follow_init(&follow, lapse_alloc_libc());
     lapse_measure_start(&run, measure);
+    lapse_measure_start(&found, measure);
+    cr_assert_eq(lapse_follow_add(&follow, 0, found.from.pattern), LAPSE_OK);
+    cr_assert_eq(lapse_follow_add(&follow, 0, found.to.pattern), LAPSE_OK);
+    cr_assert_eq(lapse_follow_ready(&follow, 1), LAPSE_OK);
     for (size_t i = 0; i < lapse_history_count(sketch->history); i++) {
         const struct lapse_history_event *event = lapse_history_at(sketch->history, i);
         struct lapse_fact fact;
         cr_assert_eq(lapse_scene_absorb(&scene, event, &fact), LAPSE_OK);
         lapse_measure_feed(&run, &scene, &fact, event);
+        lapse_follow_find(&follow, &fact, event);
+        cr_assert_leq(follow.found_count, 1);
+        if (follow.found_count == 1) {
+            lapse_measure_feed(&found, &scene, &fact, event);
+        }
         now = event->at;
     }
+    struct lapse_measured value = lapse_measure_value(&run, now);
+    struct lapse_measured same = lapse_measure_value(&found, now);
+    cr_assert_eq(value.known, same.known);
+    cr_assert_eq(value.number, same.number);
     lapse_scene_free(&scene);
-    return lapse_measure_value(&run, now);
+    lapse_follow_free(&follow);
+    return value;
 }
 
 static int64_t count_in(const struct sketch *sketch, struct lapse_pattern pattern) {
@@ -90,8 +109,7 @@ Test(pattern, lease_acts_are_counted_by_what_the_store_decided) {
     cr_assert_eq(count_in(&sketch, lease_pattern(LAPSE_PATTERN_HELD, 1)), 1);
     cr_assert_eq(count_in(&sketch, lease_pattern(LAPSE_PATTERN_EXTENDED, 0)), 1);
     cr_assert_eq(count_in(&sketch, lease_pattern(LAPSE_PATTERN_RELEASED, 0)), 1);
-    cr_assert_eq(count_in(&sketch, lease_pattern(LAPSE_PATTERN_DENIED, 0)), 1, "lost");
-    cr_assert_eq(count_in(&sketch, lease_pattern(LAPSE_PATTERN_DENIED, 1)), 2, "held, held_by");
+    cr_assert_eq(count_in(&sketch, lease_pattern(LAPSE_PATTERN_DENIED, -1)), 0, "no beliefs");
     struct lapse_pattern at = lease_pattern(LAPSE_PATTERN_EXTENDED, -1);
     at.has_at = true;
     at.at.ns = 3 * S;
@@ -167,6 +185,28 @@ Test(pattern, beliefs_last_from_begin_to_end) {
     lapse_history_close(sketch.history);
 }
 
+Test(pattern, denied_is_the_end_of_a_belief_by_a_reply) {
+    struct sketch sketch;
+    sketch_open(&sketch, &setup);
+    sketch_belief(&sketch, LAPSE_HISTORY_BELIEF_END, 1 * S, 0, "jobs/x", false);
+    sketch_belief(&sketch, LAPSE_HISTORY_BELIEF_END, 2 * S, 1, "locks/k", true);
+    for (int why = LAPSE_BELIEF_RELEASED; why <= LAPSE_BELIEF_DEADLINE; why++) {
+        struct lapse_history_event end = sketch_event(LAPSE_HISTORY_BELIEF_END, 3 * S, 0, -1);
+        end.u.belief.grant = (struct lapse_grant_ref){true, false, NAME("jobs/x"), 1};
+        end.u.belief.why = (enum lapse_belief_why)why;
+        sketch_add(&sketch, &end);
+    }
+    cr_assert_eq(count_in(&sketch, lease_pattern(LAPSE_PATTERN_DENIED, -1)), 1);
+    cr_assert_eq(count_in(&sketch, lease_pattern(LAPSE_PATTERN_DENIED, 0)), 1);
+    cr_assert_eq(count_in(&sketch, lease_pattern(LAPSE_PATTERN_DENIED, 1)), 0);
+    cr_assert_eq(count_in(&sketch, key_pattern(LAPSE_PATTERN_DENIED, true, 1)), 1);
+    cr_assert_eq(count_in(&sketch, key_pattern(LAPSE_PATTERN_DENIED, true, 0)), 0);
+    struct lapse_pattern other = lease_pattern(LAPSE_PATTERN_DENIED, -1);
+    other.name = NAME("jobs/y");
+    cr_assert_eq(count_in(&sketch, other), 0);
+    lapse_history_close(sketch.history);
+}
+
 Test(pattern, faults_resources_and_markers_are_counted) {
     struct sketch sketch;
     sketch_open(&sketch, &setup);
@@ -210,4 +250,41 @@ Test(pattern, faults_resources_and_markers_are_counted) {
     takeover.to = subject_pattern(LAPSE_PATTERN_CRASH, 0);
     cr_assert_not(measure_in(&sketch, &takeover).known, "before it does not count");
     lapse_history_close(sketch.history);
+}
+
+Test(follow, finds_no_one_that_an_event_does_not_concern) {
+    enum { MANY = 500 };
+    static struct lapse_pattern patterns[MANY];
+    static char names[MANY][8];
+    struct lapse_follow follow;
+    lapse_follow_init(&follow, lapse_alloc_libc());
+    for (size_t i = 0; i < MANY; i++) {
+        (void)snprintf(names[i], sizeof(names[i]), "k%d", (int)i);
+        patterns[i] = key_pattern(LAPSE_PATTERN_WRITTEN, false, -1);
+        patterns[i].name = lapse_bytes_of(names[i]);
+        cr_assert_eq(lapse_follow_add(&follow, i, &patterns[i]), LAPSE_OK);
+    }
+    cr_assert_eq(lapse_follow_ready(&follow, MANY), LAPSE_OK);
+    size_t found = 0;
+    for (size_t i = 0; i < MANY; i++) {
+        struct lapse_fact fact = {.kinds = LAPSE_FACT(LAPSE_PATTERN_WRITTEN),
+                                  .bucket = NAME("codes"),
+                                  .name = patterns[i].name,
+                                  .subject = -1};
+        struct lapse_history_event event = sketch_event(LAPSE_HISTORY_APPLY, 0, -1, -1);
+        event.seq = (int64_t)i;
+        lapse_follow_find(&follow, &fact, &event);
+        bool itself = false;
+        for (size_t f = 0; f < follow.found_count; f++) {
+            itself = itself || follow.found[f] == i;
+        }
+        cr_assert(itself, "%s was not found", names[i]);
+        found += follow.found_count;
+        fact.kinds = LAPSE_FACT(LAPSE_PATTERN_HELD);
+        event.seq += MANY;
+        lapse_follow_find(&follow, &fact, &event);
+        found += follow.found_count;
+    }
+    cr_assert_lt(found, 4 * MANY, "a few share a place, and no more");
+    lapse_follow_free(&follow);
 }

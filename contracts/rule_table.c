@@ -1,6 +1,8 @@
 /* The table of rules: the list of rules.h as data. */
 #include "rules.h"
 
+#include <string.h>
+
 #define RULE_ROW(name, the_id, the_kinds, the_uses) \
     {                                               \
         .id = (the_id),                             \
@@ -17,4 +19,12 @@ static const struct lapse_rule rules[] = {LAPSE_RULES(RULE_ROW)};
 const struct lapse_rule *lapse_rule_table(size_t *ret_count) {
     *ret_count = sizeof rules / sizeof rules[0];
     return rules;
+}
+
+bool lapse_rule_exists(const char *id) {
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if (strcmp(rules[i].id, id) == 0)
+            return true;
+    }
+    return false;
 }

@@ -47,7 +47,7 @@ bool lapse_rule_belief_02_holds(const struct lapse_trackers *trackers,
         return true;
     /* A grant since the denial is another one; only a call that still names the old is wrong. */
     bool granted_since = belief->granted->seq > belief->denied->seq;
-    if (granted_since && (belief->key_lock || event->u.invoke.grant.token > belief->denied_token))
+    if (granted_since && event->u.invoke.grant.token > belief->denied_token)
         return true;
     struct lapse_rule_text who = lapse_text_actor(trackers, event);
     struct lapse_rule_text name = lapse_text_name(belief->name);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "line.h"
 #include "rules.h"
 #include "track.h"
 
@@ -93,7 +94,7 @@ const struct lapse_command *lapse_rule_command(const struct lapse_trackers *trac
 bool lapse_violation_say(struct lapse_violation *ret, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(ret->message, sizeof ret->message, format, args);
+    lapse_line_format(ret->message, sizeof ret->message, format, args);
     va_end(args);
     return false;
 }
@@ -105,7 +106,7 @@ void lapse_violation_label(struct lapse_violation *ret, const struct lapse_histo
     va_list args;
     va_start(args, format);
     ret->labels[ret->label_count].event = event->seq;
-    (void)vsnprintf(ret->labels[ret->label_count].text, LAPSE_VIOLATION_TEXT_MAX, format, args);
+    lapse_line_format(ret->labels[ret->label_count].text, LAPSE_VIOLATION_TEXT_MAX, format, args);
     va_end(args);
     ret->label_count++;
 }

@@ -99,6 +99,69 @@ static void list_renewed_idle(struct builder *b) {
     decide(b, W1, key_call(LAPSE_VERB_GET, "idle", "k"), answer);
 }
 
+/* A key with an idle term of its own of `idle_ns`, read 1 ns after its write. */
+static void read_idle(struct builder *b, int64_t idle_ns) {
+    struct lapse_request set = put_call(LAPSE_VERB_SET, "plain", "k", "v");
+    set.command.u.write.term.given = LAPSE_TERM_IDLE;
+    set.command.u.write.term.idle.ns = idle_ns;
+    accept(b, W1, set, wrote(b, 1, b->at + idle_ns));
+    b->at += 1;
+    struct lapse_answer answer = read_value(b, "v", 1, b->at + idle_ns);
+    answer.renewed = true;
+    decide(b, W1, key_call(LAPSE_VERB_GET, "plain", "k"), answer);
+}
+
+/* A span under 30 ns renews at every use; a second use at one instant moves nothing. */
+static void use_again(struct builder *b, enum lapse_verb verb, bool renewed, int64_t end) {
+    read_idle(b, 20);
+    struct lapse_answer answer = read_value(b, "v", 1, end);
+    answer.renewed = renewed;
+    decide(b, W1, key_call(verb, "plain", "k"), answer);
+}
+
+static void second_use_says_nothing(struct builder *b) {
+    use_again(b, LAPSE_VERB_GET, false, 21);
+}
+
+static void second_use_says_renewed(struct builder *b) {
+    use_again(b, LAPSE_VERB_ENTRY, true, 21);
+}
+
+static void second_use_by_has(struct builder *b) {
+    use_again(b, LAPSE_VERB_HAS, false, 21);
+}
+
+static void second_use_moves_the_end(struct builder *b) {
+    use_again(b, LAPSE_VERB_GET, false, 22);
+}
+
+/* The renewal that counted was the first: without it the key would be absent here. */
+static void second_use_hides_no_loss(struct builder *b) {
+    use_again(b, LAPSE_VERB_GET, false, 21);
+    b->at = 20;
+    decide(b, W1, key_call(LAPSE_VERB_GET, "plain", "k"), answered(b, LAPSE_ABSENT));
+}
+
+static void use_at_the_write(struct builder *b) {
+    struct lapse_request set = put_call(LAPSE_VERB_SET, "plain", "k", "v");
+    set.command.u.write.term.given = LAPSE_TERM_IDLE;
+    set.command.u.write.term.idle.ns = 20;
+    accept(b, W1, set, wrote(b, 1, 20));
+    decide(b, W1, key_call(LAPSE_VERB_GET, "plain", "k"), read_value(b, "v", 1, 20));
+    b->at = 20;
+    decide(b, W1, key_call(LAPSE_VERB_GET, "plain", "k"), answered(b, LAPSE_ABSENT));
+}
+
+/* Where the new end would not fit, the old one stays. */
+static void use_that_cannot_renew(struct builder *b) {
+    struct lapse_request set = put_call(LAPSE_VERB_SET, "plain", "k", "v");
+    set.command.u.write.term.given = LAPSE_TERM_IDLE;
+    set.command.u.write.term.idle.ns = INT64_MAX;
+    accept(b, W1, set, wrote(b, 1, INT64_MAX));
+    b->at = INT64_MAX / 29;
+    decide(b, W1, key_call(LAPSE_VERB_GET, "plain", "k"), read_value(b, "v", 1, INT64_MAX));
+}
+
 static void reached_date_stays_reached(struct builder *b, enum lapse_status status) {
     accept(b, W1, dated(put_call(LAPSE_VERB_SET, "plain", "k", "v"), MINUTE),
            wrote_dated(b, 1, MINUTE));
@@ -188,11 +251,36 @@ static void marker_missing_at_the_end(struct builder *b) {
 static void watch_and_put(struct builder *b, enum lapse_fault_kind fault) {
     struct lapse_answer answer = answered(b, LAPSE_OK);
     answer.watcher = 1;
-    decide(b, W2, key_call(LAPSE_VERB_WATCH, "plain", ""), answer);
+    converse(b, W2, key_call(LAPSE_VERB_WATCH, "plain", ""), answer);
     if (fault != 0)
         client_fault(b, fault, W2);
     put(b, W1, "plain", "a", "v", 1, 0);
     plain_event(b, LAPSE_HISTORY_END, -1);
+}
+
+/* The store decides the watch, an event is made, and only then a reply comes, or none. */
+static void watch_told_late(struct builder *b, bool told, enum lapse_status status) {
+    struct lapse_request request = key_call(LAPSE_VERB_WATCH, "plain", "");
+    struct lapse_answer answer = answered(b, LAPSE_OK);
+    answer.watcher = 1;
+    int64_t call = decide(b, W2, request, answer);
+    put(b, W1, "plain", "a", "v", 1, 0);
+    answer.status = status;
+    if (told)
+        reply(b, W2, call, request.verb, answer);
+    plain_event(b, LAPSE_HISTORY_END, -1);
+}
+
+static void watch_is_told_of_late(struct builder *b) {
+    watch_told_late(b, true, LAPSE_OK);
+}
+
+static void watch_is_given_up(struct builder *b) {
+    watch_told_late(b, true, LAPSE_UNKNOWN);
+}
+
+static void watch_is_never_told_of(struct builder *b) {
+    watch_told_late(b, false, LAPSE_OK);
 }
 
 static void last_event_is_lost(struct builder *b) {
@@ -244,6 +332,45 @@ static void act_after_a_new_grant(struct builder *b) {
     invoke(b, C1, (struct lapse_request){.verb = LAPSE_CALL_WRITE, .resource = REPORT});
 }
 
+/* A denial of a token that the client never had ends its belief; the next grant, though it has the
+ * token of before, begins another. */
+static void act_after_the_same_grant(struct builder *b, bool again) {
+    struct lapse_request extend = lease_call(LAPSE_VERB_EXTEND, "job", "c1", 30 * SECOND);
+    extend.command.u.lease.has_token = true;
+    extend.command.u.lease.token = 99;
+    grant(b, C1, "job", "c1", 30 * SECOND, 1);
+    converse(b, C1, extend, answered(b, LAPSE_NOT_OWNER));
+    struct lapse_answer renewed = holds_lease(b, "c1", 1, 30 * SECOND);
+    renewed.renewed = true;
+    if (again)
+        converse(b, C1, lease_call(LAPSE_VERB_ACQUIRE, "job", "c1", 30 * SECOND), renewed);
+    b->grant = (struct lapse_grant_ref){.given = true, .name = lapse_bytes_of("job"), .token = 1};
+    b->looked = true;
+    b->last_look = b->at;
+    invoke(b, C1, (struct lapse_request){.verb = LAPSE_CALL_WRITE, .resource = REPORT});
+}
+
+static void act_after_a_denial_and_a_grant(struct builder *b) {
+    act_after_the_same_grant(b, true);
+}
+
+static void act_after_a_denial(struct builder *b) {
+    act_after_the_same_grant(b, false);
+}
+
+/* The new grant has another token, and the call names the old one. */
+static void act_under_a_denied_token(struct builder *b) {
+    grant(b, C1, "job", "c1", 30 * SECOND, 1);
+    b->at = 40 * SECOND;
+    converse(b, C1, lease_call(LAPSE_VERB_EXTEND, "job", "c1", 30 * SECOND),
+             answered(b, LAPSE_LOST));
+    grant(b, C1, "job", "c1", 30 * SECOND, 2);
+    b->grant = (struct lapse_grant_ref){.given = true, .name = lapse_bytes_of("job"), .token = 1};
+    b->looked = true;
+    b->last_look = b->at;
+    invoke(b, C1, (struct lapse_request){.verb = LAPSE_CALL_WRITE, .resource = REPORT});
+}
+
 static void renewal_after_release(struct builder *b) {
     struct lapse_request extend = lease_call(LAPSE_VERB_EXTEND, "job", "c1", 30 * SECOND);
     grant(b, C1, "job", "c1", 30 * SECOND, 1);
@@ -265,6 +392,13 @@ Test(rules, notice_other_breaks_and_let_the_rest_pass) {
         {"has renews an idle key", NULL, has_renewed},
         {"has does not renew an idle key", "KV-08", has_did_not_renew},
         {"a list renews an idle key", "KV-08", list_renewed_idle},
+        {"a second use at one instant", NULL, second_use_says_nothing},
+        {"a second use that says renewed", NULL, second_use_says_renewed},
+        {"a second use by has", NULL, second_use_by_has},
+        {"a second use moves the end", "KV-08", second_use_moves_the_end},
+        {"a renewal is lost after a second use", "KV-08", second_use_hides_no_loss},
+        {"a use at the instant of the write", NULL, use_at_the_write},
+        {"a use that cannot renew", NULL, use_that_cannot_renew},
         {"a reached date stays reached", NULL, date_stays_reached},
         {"a reached date comes back", "KV-03", date_comes_back},
         {"a past date is absent at once", NULL, past_date_is_absent_at_once},
@@ -280,10 +414,16 @@ Test(rules, notice_other_breaks_and_let_the_rest_pass) {
         {"a watcher's last event is lost", "WATCH-01", last_event_is_lost},
         {"a paused watcher's event waits", NULL, last_event_waits_for_a_pause},
         {"a crashed watcher is told nothing", NULL, watch_dies_with_its_client},
+        {"an event between a watch and its reply", "WATCH-01", watch_is_told_of_late},
+        {"a watch whose client was told unknown", NULL, watch_is_given_up},
+        {"a watch whose client was never told", NULL, watch_is_never_told_of},
         {"a takeover names the version", NULL, takeover_by_version},
         {"the former creator puts", "LEASE-10", creator_lost_it_and_puts},
         {"a token alone names the grant", NULL, token_alone_names_the_grant},
         {"an act after a new grant", NULL, act_after_a_new_grant},
+        {"an act after a denial and the same token", NULL, act_after_a_denial_and_a_grant},
+        {"an act after a denial", "BELIEF-02", act_after_a_denial},
+        {"an act under the denied token", "BELIEF-02", act_under_a_denied_token},
         {"a loop renews after a release", "RENEW-01", renewal_after_release},
     };
     for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {

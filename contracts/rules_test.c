@@ -53,6 +53,16 @@ Test(rules, each_accepts_its_story_and_rejects_it_one_event_away) {
     }
 }
 
+Test(rules, exist_for_the_ids_of_the_table_alone) {
+    size_t count;
+    const struct lapse_rule *rules = lapse_rule_table(&count);
+    for (size_t i = 0; i < count; i++)
+        cr_assert(lapse_rule_exists(rules[i].id), "%s", rules[i].id);
+    static const char *const others[] = {"KV-12", "DUR-01", "KV-99", "KV-0", "kv-01", ""};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        cr_assert_not(lapse_rule_exists(others[i]), "%s", others[i]);
+}
+
 Test(rules, each_has_a_contract_in_the_catalogue) {
     size_t count;
     const struct lapse_rule *rules = lapse_rule_table(&count);

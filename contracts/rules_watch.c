@@ -175,8 +175,8 @@ bool lapse_rule_watch_04_holds(const struct lapse_trackers *trackers,
                                name.text);
 }
 
-/* A watch whose client and store run, and which was not handed all that was made for it. A run that
- * was cut short says nothing of what was still to come. */
+/* A watch that its client was told of, whose client and store run, and which was not handed all
+ * that was made for it. A run that was cut short says nothing of what was still to come. */
 static const struct lapse_tracked_watch *find_unserved(const struct lapse_trackers *trackers,
                                                        const struct lapse_history_event *event) {
     if (event->u.end.cut || trackers->node_paused)
@@ -184,7 +184,7 @@ static const struct lapse_tracked_watch *find_unserved(const struct lapse_tracke
     for (size_t i = 0; i < trackers->watch_count; i++) {
         const struct lapse_tracked_watch *watch = &trackers->watches[i];
         size_t index;
-        if (watch->ended == NULL && !watch->waits &&
+        if (watch->heard != NULL && watch->ended == NULL && !watch->waits &&
             lapse_tracked_watch_next(trackers, watch, &index) != NULL)
             return watch;
     }

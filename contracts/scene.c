@@ -4,8 +4,6 @@
 
 #include "names.h"
 
-#include <stdio.h>
-
 static enum lapse_status begin(struct lapse_scene *scene, const struct lapse_setup *setup);
 static enum lapse_status note_call(struct lapse_scene *scene,
                                    const struct lapse_history_event *event);
@@ -18,10 +16,6 @@ static void note_key(struct lapse_scene *scene, struct lapse_scene_name *name,
                      const struct lapse_history_event *event, struct lapse_fact *ret);
 static void note_lock(struct lapse_scene_name *name, const struct lapse_history_event *invoke,
                       const struct lapse_answer *answer, struct lapse_fact *ret);
-static void note_reply(const struct lapse_scene *scene, const struct lapse_history_event *event,
-                       struct lapse_fact *ret);
-static bool owner_is(const struct lapse_setup *setup, const struct lapse_history_event *event,
-                     struct lapse_bytes owner);
 static void note_fault(struct lapse_scene *scene, const struct lapse_history_event *event,
                        struct lapse_fact *ret);
 static enum lapse_status note_belief(struct lapse_scene *scene,
@@ -68,9 +62,6 @@ enum lapse_status lapse_scene_absorb(struct lapse_scene *scene,
         return note_call(scene, event);
     case LAPSE_HISTORY_APPLY:
         return note_apply(scene, event, ret);
-    case LAPSE_HISTORY_REPLY:
-        note_reply(scene, event, ret);
-        break;
     case LAPSE_HISTORY_EMIT:
         if (event->u.emit.event.kind == LAPSE_EVENT_EXPIRED) {
             ret->kinds = LAPSE_FACT(LAPSE_PATTERN_EXPIRED);
@@ -272,54 +263,6 @@ static void stand(struct lapse_scene_name *name, const struct lapse_history_even
     name->now = (struct lapse_stand){event, verb, actor, live, event->u.apply.answer.end};
 }
 
-static void note_reply(const struct lapse_scene *scene, const struct lapse_history_event *event,
-                       struct lapse_fact *ret) {
-    const struct lapse_history_event *invoke = lapse_scene_invoke(scene, event->call);
-    if (invoke == NULL || !event->u.reply.sent) {
-        return;
-    }
-    const struct lapse_answer *answer = &event->u.reply.answer;
-    const struct lapse_command *command = &invoke->u.invoke.request.command;
-    int verb = event->u.reply.verb;
-    bool lease = lapse_verb_is_lease(verb);
-    bool lock = lapse_verb_is_key(verb) && lapse_scene_locks(scene, command->bucket) >= 0;
-    bool denies = answer->status == LAPSE_LOST || answer->status == LAPSE_NOT_OWNER ||
-                  answer->status == LAPSE_ABSENT || answer->status == LAPSE_HELD ||
-                  answer->status == LAPSE_CONFLICT;
-    if (verb == LAPSE_VERB_INSPECT && answer->status == LAPSE_OK) {
-        denies = !owner_is(scene->setup, event, answer->owner);
-    }
-    if (denies && (lease || lock)) {
-        ret->kinds = LAPSE_FACT(LAPSE_PATTERN_DENIED);
-        ret->key_lock = lock;
-        ret->bucket = lock ? command->bucket : (struct lapse_bytes){0};
-        ret->name = command->key;
-    }
-}
-
-/* Whether `owner` is the text under which the event's actor acquires. */
-static bool owner_is(const struct lapse_setup *setup, const struct lapse_history_event *event,
-                     struct lapse_bytes owner) {
-    if (event->actor < 0 || (size_t)event->actor >= setup->actor_count) {
-        return false;
-    }
-    const struct lapse_setup_actor *actor = &setup->actors[event->actor];
-    if (actor->owner.len > 0) {
-        return lapse_bytes_equal(actor->owner, owner);
-    }
-    char tail[16] = "";
-    if (event->incarnation > 1) {
-        (void)snprintf(tail, sizeof(tail), "#%d", (int)event->incarnation);
-    }
-    struct lapse_bytes end = lapse_bytes_of(tail);
-    if (owner.len != actor->name.len + end.len) {
-        return false;
-    }
-    struct lapse_bytes head = {owner.data, actor->name.len};
-    struct lapse_bytes rest = {end.len == 0 ? NULL : owner.data + actor->name.len, end.len};
-    return lapse_bytes_equal(head, actor->name) && lapse_bytes_equal(rest, end);
-}
-
 /* An actor wakes when nothing holds it down any more. */
 static void note_fault(struct lapse_scene *scene, const struct lapse_history_event *event,
                        struct lapse_fact *ret) {
@@ -358,15 +301,20 @@ static enum lapse_status note_belief(struct lapse_scene *scene,
                                      const struct lapse_history_event *event,
                                      struct lapse_fact *ret) {
     const struct lapse_grant_ref *grant = &event->u.belief.grant;
+    uint64_t hash = lapse_bytes_hash(grant->name);
     size_t at = 0;
-    while (at < scene->belief_count && (scene->beliefs[at].actor != event->actor ||
-                                        scene->beliefs[at].key_lock != grant->key_lock ||
-                                        !lapse_bytes_equal(scene->beliefs[at].name, grant->name))) {
+    while (at < scene->belief_count &&
+           (scene->beliefs[at].hash != hash || scene->beliefs[at].actor != event->actor ||
+            scene->beliefs[at].key_lock != grant->key_lock ||
+            !lapse_bytes_equal(scene->beliefs[at].name, grant->name))) {
         at++;
     }
     ret->key_lock = grant->key_lock;
     ret->name = grant->name;
     if (event->kind == LAPSE_HISTORY_BELIEF_END) {
+        if (event->u.belief.why == LAPSE_BELIEF_DENIED) {
+            ret->kinds = LAPSE_FACT(LAPSE_PATTERN_DENIED);
+        }
         if (at < scene->belief_count) {
             scene->beliefs[at] = scene->beliefs[--scene->belief_count];
         }
@@ -381,7 +329,7 @@ static enum lapse_status note_belief(struct lapse_scene *scene,
         return LAPSE_NOMEM;
     }
     scene->beliefs[scene->belief_count++] =
-        (struct lapse_scene_belief){grant->key_lock, grant->name, event->actor};
+        (struct lapse_scene_belief){grant->key_lock, hash, grant->name, event->actor};
     return LAPSE_OK;
 }
 

@@ -29,6 +29,7 @@ struct lapse_scene_call {
 
 struct lapse_scene_belief {
     bool key_lock;
+    uint64_t hash; /* of the name: there may be very many */
     struct lapse_bytes name;
     int32_t actor;
 };

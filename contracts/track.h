@@ -21,6 +21,8 @@ void lapse_track_lease_free(struct lapse_trackers *trackers);
 enum lapse_status lapse_track_watch_apply(struct lapse_trackers *trackers,
                                           const struct lapse_command *command,
                                           const struct lapse_history_event *event);
+void lapse_track_watch_reply(struct lapse_trackers *trackers,
+                             const struct lapse_history_event *event);
 void lapse_track_watch_deliver(struct lapse_trackers *trackers,
                                const struct lapse_history_event *event);
 void lapse_track_watch_fault(struct lapse_trackers *trackers,

@@ -172,10 +172,14 @@ static enum lapse_status begin(struct lapse_trackers *trackers, const struct lap
                                                 .incarnation = event->incarnation,
                                                 .key_lock = key_lock,
                                                 .bucket = request->command.bucket,
-                                                .name = request->command.key};
+                                                .name = request->command.key,
+                                                .hash = lapse_bytes_hash(request->command.key)};
     }
     const struct lapse_answer *answer = &event->u.reply.answer;
     belief->token = key_lock ? answer->revision : answer->token;
+    /* The store says anew what the denial took away; of another token the denial stays true. */
+    if (key_lock || belief->token == belief->denied_token)
+        belief->denied = NULL;
     belief->granted = event;
     belief->ended = NULL;
     belief->why = LAPSE_BELIEF_GRANTED;
@@ -270,8 +274,12 @@ static void end_all(struct lapse_trackers *trackers, const struct lapse_history_
 static struct lapse_tracked_belief *find_ref(const struct lapse_trackers *trackers, int32_t actor,
                                              int32_t incarnation,
                                              const struct lapse_grant_ref *grant) {
+    uint64_t hash = lapse_bytes_hash(grant->name);
     for (size_t i = 0; i < trackers->belief_count; i++) {
         struct lapse_tracked_belief *belief = &trackers->beliefs[i];
+        /* A lock's grant has the bucket in its name, so its hash is another. */
+        if (!grant->key_lock && belief->hash != hash)
+            continue;
         if (belief->actor == actor && belief->incarnation == incarnation && named(belief, grant))
             return belief;
     }
@@ -286,10 +294,12 @@ static struct lapse_tracked_belief *find_about(const struct lapse_trackers *trac
                  request->verb == LAPSE_VERB_RELEASE || request->verb == LAPSE_VERB_INSPECT;
     if (!lease && !lapse_verb_reads_key(request->verb) && !lapse_verb_writes_key(request->verb))
         return NULL;
+    uint64_t hash = lapse_bytes_hash(command->key);
     for (size_t i = 0; i < trackers->belief_count; i++) {
         struct lapse_tracked_belief *belief = &trackers->beliefs[i];
-        if (belief->actor != actor || belief->incarnation != incarnation ||
-            belief->key_lock == lease || !lapse_bytes_equal(belief->name, command->key))
+        if (belief->hash != hash || belief->actor != actor ||
+            belief->incarnation != incarnation || belief->key_lock == lease ||
+            !lapse_bytes_equal(belief->name, command->key))
             continue;
         if (lease || lapse_bytes_equal(belief->bucket, command->bucket))
             return belief;

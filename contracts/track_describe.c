@@ -134,13 +134,18 @@ static void describe_resource(const struct lapse_trackers *trackers, int32_t ind
     const struct lapse_tracked_resource *resource = &trackers->resources[index];
     struct lapse_rule_text name = lapse_text_name(trackers->setup->resources[index].name);
     struct lapse_rule_text value = lapse_text_name(resource->value);
+    char last[40] = "";
+    if (resource->write_count > 0 && resource->write->u.resource.has_token &&
+        resource->write->u.resource.token != resource->highest)
+        (void)snprintf(last, sizeof last, ", last token %lld",
+                       (long long)resource->write->u.resource.token);
     if (resource->write_count == 0)
         (void)snprintf(buf, cap, "%s: no write yet", name.text);
     else if (!resource->has_highest)
         (void)snprintf(buf, cap, "%s: %s, no token yet", name.text, value.text);
     else
-        (void)snprintf(buf, cap, "%s: %s, highest token %lld", name.text, value.text,
-                       (long long)resource->highest);
+        (void)snprintf(buf, cap, "%s: %s, highest token %lld%s", name.text, value.text,
+                       (long long)resource->highest, last);
 }
 
 static void describe_lease(const struct lapse_trackers *trackers, struct lapse_bytes name,

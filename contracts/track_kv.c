@@ -168,9 +168,12 @@ enum lapse_tracked_state lapse_tracked_key_state(const struct lapse_trackers *tr
     return LAPSE_TRACKED_LIVE;
 }
 
+/* A use at the very instant of the last one moves nothing, nor does one whose end would not fit. */
 bool lapse_tracked_entry_renews(const struct lapse_tracked_entry *entry, struct lapse_steady at) {
-    return entry->why == LAPSE_WHY_IDLE &&
-           lapse_steady_between(entry->last, at).ns >= entry->span.ns / 30;
+    struct lapse_steady end;
+    int64_t since = lapse_steady_between(entry->last, at).ns;
+    return entry->why == LAPSE_WHY_IDLE && since > 0 && since >= entry->span.ns / 30 &&
+           lapse_steady_add(at, entry->span, &end);
 }
 
 void lapse_tracked_term_of(const struct lapse_bucket_config *config,

@@ -1,4 +1,5 @@
-/* The tracker of leases: per name every grant with its token, owner and present end. */
+/* The tracker of leases: per name every grant with its token, owner and present end. The names are
+ * found by hash and kept in the order of their first grants. */
 #include "contracts/tracker.h"
 
 #include "track.h"
@@ -10,6 +11,8 @@ static enum lapse_status take_grant(struct lapse_trackers *trackers,
                                     const struct lapse_history_event *event);
 static struct lapse_tracked_lease *add_lease(struct lapse_trackers *trackers,
                                              struct lapse_bytes name);
+static uint32_t *slot_of(const struct lapse_trackers *trackers, struct lapse_bytes name);
+static bool index_grow(struct lapse_trackers *trackers);
 static struct lapse_tracked_grant *last_grant(struct lapse_tracked_lease *lease);
 
 enum lapse_status lapse_track_lease_apply(struct lapse_trackers *trackers,
@@ -42,6 +45,8 @@ void lapse_track_lease_free(struct lapse_trackers *trackers) {
     }
     lapse_alloc_free(trackers->alloc, trackers->leases,
                      trackers->lease_cap * sizeof *trackers->leases);
+    lapse_alloc_free(trackers->alloc, trackers->lease_index,
+                     trackers->lease_index_cap * sizeof *trackers->lease_index);
 }
 
 const struct lapse_tracked_lease *lapse_tracked_lease_find(const struct lapse_trackers *trackers,
@@ -102,22 +107,48 @@ static struct lapse_tracked_lease *add_lease(struct lapse_trackers *trackers,
     if (lease != NULL)
         return lease;
     void *leases = trackers->leases;
-    if (!lapse_alloc_grow(trackers->alloc, &leases, &trackers->lease_cap, trackers->lease_count + 1,
+    if (!index_grow(trackers) ||
+        !lapse_alloc_grow(trackers->alloc, &leases, &trackers->lease_cap, trackers->lease_count + 1,
                           sizeof *trackers->leases))
         return NULL;
     trackers->leases = leases;
     lease = &trackers->leases[trackers->lease_count++];
     *lease = (struct lapse_tracked_lease){.name = name};
+    *slot_of(trackers, name) = (uint32_t)trackers->lease_count;
     return lease;
 }
 
 static struct lapse_tracked_lease *find_lease(const struct lapse_trackers *trackers,
                                               struct lapse_bytes name) {
-    for (size_t i = 0; i < trackers->lease_count; i++) {
-        if (lapse_bytes_equal(trackers->leases[i].name, name))
-            return &trackers->leases[i];
-    }
-    return NULL;
+    const uint32_t *slot = trackers->lease_index_cap == 0 ? NULL : slot_of(trackers, name);
+    return slot == NULL || *slot == 0 ? NULL : &trackers->leases[*slot - 1];
+}
+
+/* The slot that holds this name, or the free one where it belongs. */
+static uint32_t *slot_of(const struct lapse_trackers *trackers, struct lapse_bytes name) {
+    size_t mask = trackers->lease_index_cap - 1;
+    size_t at = (size_t)lapse_bytes_hash(name) & mask;
+    while (trackers->lease_index[at] != 0 &&
+           !lapse_bytes_equal(trackers->leases[trackers->lease_index[at] - 1].name, name))
+        at = (at + 1) & mask;
+    return &trackers->lease_index[at];
+}
+
+/* Keeps the table at most half full, with room for one more. */
+static bool index_grow(struct lapse_trackers *trackers) {
+    if ((trackers->lease_count + 1) * 2 <= trackers->lease_index_cap)
+        return true;
+    size_t grown = trackers->lease_index_cap == 0 ? 16 : trackers->lease_index_cap * 2;
+    uint32_t *index = lapse_alloc_zero(trackers->alloc, grown * sizeof *index);
+    if (index == NULL)
+        return false;
+    lapse_alloc_free(trackers->alloc, trackers->lease_index,
+                     trackers->lease_index_cap * sizeof *trackers->lease_index);
+    trackers->lease_index = index;
+    trackers->lease_index_cap = grown;
+    for (size_t i = 0; i < trackers->lease_count; i++)
+        *slot_of(trackers, trackers->leases[i].name) = (uint32_t)(i + 1);
+    return true;
 }
 
 static struct lapse_tracked_grant *last_grant(struct lapse_tracked_lease *lease) {

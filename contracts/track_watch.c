@@ -1,5 +1,6 @@
 /* The tracker of watches: what each watcher asked for, and how far it has been served. The events
- * themselves are the bucket's; a watch keeps only its place among them. */
+ * themselves are the bucket's; a watch keeps only its place among them. That place is where the
+ * store began the watch, but its client is owed nothing before a reply has told it of the watch. */
 #include "contracts/tracker.h"
 
 #include "track.h"
@@ -7,6 +8,7 @@
 static enum lapse_status take_watch(struct lapse_trackers *trackers,
                                     const struct lapse_command *command,
                                     const struct lapse_history_event *event);
+static size_t watch_place(const struct lapse_trackers *trackers, int64_t watcher);
 static struct lapse_tracked_watch *find_watch(const struct lapse_trackers *trackers,
                                               int64_t watcher);
 static void pass_up_to(const struct lapse_trackers *trackers, struct lapse_tracked_watch *watch,
@@ -25,6 +27,16 @@ enum lapse_status lapse_track_watch_apply(struct lapse_trackers *trackers,
             watch->ended = event;
     }
     return LAPSE_OK;
+}
+
+/* A reply of `unknown`, or none at all, leaves a watch that its client knows nothing of. */
+void lapse_track_watch_reply(struct lapse_trackers *trackers,
+                             const struct lapse_history_event *event) {
+    if (event->u.reply.verb != LAPSE_VERB_WATCH || event->u.reply.answer.status != LAPSE_OK)
+        return;
+    struct lapse_tracked_watch *watch = find_watch(trackers, event->u.reply.answer.watcher);
+    if (watch != NULL && watch->began->call == event->call && watch->heard == NULL)
+        watch->heard = event;
 }
 
 void lapse_track_watch_deliver(struct lapse_trackers *trackers,
@@ -92,7 +104,10 @@ static enum lapse_status take_watch(struct lapse_trackers *trackers,
                           trackers->watch_count + 1, sizeof *trackers->watches))
         return LAPSE_NOMEM;
     trackers->watches = watches;
-    trackers->watches[trackers->watch_count++] =
+    size_t at = watch_place(trackers, event->u.apply.answer.watcher);
+    for (size_t i = trackers->watch_count++; i > at; i--)
+        trackers->watches[i] = trackers->watches[i - 1];
+    trackers->watches[at] =
         (struct lapse_tracked_watch){.watcher = event->u.apply.answer.watcher,
                                      .bucket = command->bucket,
                                      .key = command->key,
@@ -103,14 +118,26 @@ static enum lapse_status take_watch(struct lapse_trackers *trackers,
     return LAPSE_OK;
 }
 
-/* Searched from the newest: that is the one most often served. */
+/* The place after all watches up to this number, and so after the newest with it: a store that
+ * starts again may give a number twice. */
+static size_t watch_place(const struct lapse_trackers *trackers, int64_t watcher) {
+    size_t low = 0, high = trackers->watch_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (trackers->watches[middle].watcher <= watcher)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static struct lapse_tracked_watch *find_watch(const struct lapse_trackers *trackers,
                                               int64_t watcher) {
-    for (size_t i = trackers->watch_count; i > 0; i--) {
-        if (trackers->watches[i - 1].watcher == watcher)
-            return &trackers->watches[i - 1];
-    }
-    return NULL;
+    size_t after = watch_place(trackers, watcher);
+    if (after == 0 || trackers->watches[after - 1].watcher != watcher)
+        return NULL;
+    return &trackers->watches[after - 1];
 }
 
 static void pass_up_to(const struct lapse_trackers *trackers, struct lapse_tracked_watch *watch,

@@ -55,6 +55,9 @@ enum lapse_status lapse_trackers_absorb(struct lapse_trackers *trackers,
         return absorb_apply(trackers, event);
     case LAPSE_HISTORY_EMIT:
         return lapse_track_kv_emit(trackers, event);
+    case LAPSE_HISTORY_REPLY:
+        lapse_track_watch_reply(trackers, event);
+        break;
     case LAPSE_HISTORY_DELIVER:
         lapse_track_watch_deliver(trackers, event);
         return LAPSE_OK;

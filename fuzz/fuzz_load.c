@@ -55,6 +55,8 @@ static void check_plan(const struct lapse_plan *plan) {
     int32_t steps = (int32_t)plan->step_count;
     int32_t actors = (int32_t)plan->setup.actor_count;
     LAPSE_ASSERT(plan->the_case.check_count == plan->step_count);
+    LAPSE_ASSERT(plan->line_begin >= 1);
+    LAPSE_ASSERT(plan->line_begin <= plan->line_first);
     LAPSE_ASSERT(plan->line_first <= plan->line_last);
     for (size_t i = 0; i < plan->step_count; i++) {
         const struct lapse_plan_step *step = &plan->steps[i];
@@ -105,6 +107,7 @@ static void digest_diag(struct lapse_digest *digest, const struct lapse_diag *di
 
 static void digest_plan(struct lapse_digest *digest, const struct lapse_plan *plan) {
     lapse_digest_bytes(digest, lapse_bytes_of(plan->name));
+    lapse_digest_i64(digest, plan->line_begin);
     lapse_digest_i64(digest, plan->line_first);
     lapse_digest_i64(digest, plan->line_last);
     lapse_digest_i64(digest, plan->run_for_ns);

@@ -1,7 +1,7 @@
 /* Private to reports: the small drawing tools that all writers share.
  *
- * Text from a scenario is hostile: it reaches an output only through `safe`, which lets no control
- * character, broken UTF-8 or direction override through. One character counts as one column. */
+ * Text from a scenario is hostile: it reaches an output only through `safe`, which shows control
+ * characters, broken UTF-8 and direction overrides as \xNN. A code point counts as one column. */
 #ifndef REPORTS_DRAW_H
 #define REPORTS_DRAW_H
 
@@ -24,8 +24,6 @@ void lapse_out_repeat(struct lapse_out *out, char character, int count);
 /* Text made safe, at most columns_max characters (the last three then are "..."). Returns the
  * columns written. */
 int lapse_out_safe(struct lapse_out *out, const char *bytes, size_t len, int columns_max);
-/* Safe text of any length. Returns the columns written. */
-int lapse_out_safe_text(struct lapse_out *out, const char *text);
 /* Safe text broken at spaces so that no line passes `width`; lines after the first are indented by
  * `indent`. The first begins at column `at`. No newline at the end. */
 void lapse_out_wrap(struct lapse_out *out, const char *text, int at, int indent, int width);
@@ -35,12 +33,21 @@ void lapse_out_count(struct lapse_out *out, size_t count, const char *one, const
 /* The bytes of the character that begins at bytes[0], len > 0; *ret_plain is false if it must not
  * be shown as it is. */
 size_t lapse_character_bytes(const char *bytes, size_t len, bool *ret_plain);
-/* The columns of bytes[0..len). */
+/* The columns of bytes[0..len) as `safe` shows them. */
 int lapse_columns_of(const char *bytes, size_t len);
+/* Whether a code is this letter and a number: Y104 and W002 are of the loader and of the program,
+ * WATCH-01 is a contract. */
+bool lapse_code_numbered(const char *code, char letter);
 
 /* One history event as a line of text without newline (events.c). `view` gives names. */
 void lapse_event_draw(struct lapse_out *out, const struct lapse_result_view *view,
                       const struct lapse_history_event *event);
+/* What the line says of the event itself; then the line of the scenario that caused it. */
+void lapse_event_body_draw(struct lapse_out *out, const struct lapse_result_view *view,
+                           const struct lapse_history_event *event);
+void lapse_event_line_draw(struct lapse_out *out, const struct lapse_result_view *view,
+                           const struct lapse_history_event *event);
+void lapse_answer_draw(struct lapse_out *out, int verb, const struct lapse_answer *answer);
 /* The number of calls sent in a history. */
 size_t lapse_history_calls(const struct lapse_history *history);
 /* The first diagnostic of a view, or NULL. */

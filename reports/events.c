@@ -1,5 +1,5 @@
-/* Every event of a history as a line of text: what `replay -v` shows. Nothing is left out, so that
- * two runs can be compared line by line. */
+/* Every event of a history as a line of text: what `replay -v` and `run -vv` show. Nothing is left
+ * out, so that two runs can be compared line by line. */
 #include <stdio.h>
 
 #include "draw.h"
@@ -12,7 +12,6 @@ static void draw_request(struct lapse_out *out, const struct lapse_setup *setup,
                          const struct lapse_request *request);
 static void draw_write(struct lapse_out *out, const struct lapse_command *command);
 static void draw_term(struct lapse_out *out, const struct lapse_term *term);
-static void draw_answer(struct lapse_out *out, int verb, const struct lapse_answer *answer);
 static void draw_reply(struct lapse_out *out, const struct lapse_history_event *event);
 static void draw_fault(struct lapse_out *out, const struct lapse_setup *setup,
                        const struct lapse_history_event *event);
@@ -62,12 +61,26 @@ void lapse_event_draw(struct lapse_out *out, const struct lapse_result_view *vie
     }
     lapse_out_repeat(out, ' ', 8 - columns);
     lapse_out_format(out, "  %-12s  ", lapse_history_kind_word(event->kind));
+    lapse_event_body_draw(out, view, event);
+    lapse_event_line_draw(out, view, event);
+}
+
+void lapse_event_line_draw(struct lapse_out *out, const struct lapse_result_view *view,
+                           const struct lapse_history_event *event) {
+    if (event->step >= 0 && (size_t)event->step < view->the_case->check_count) {
+        lapse_out_format(out, "  (line %d)", view->the_case->checks[event->step].place.line);
+    }
+}
+
+void lapse_event_body_draw(struct lapse_out *out, const struct lapse_result_view *view,
+                           const struct lapse_history_event *event) {
+    const struct lapse_setup *setup = view->the_case->setup;
     switch (event->kind) {
     case LAPSE_HISTORY_INVOKE:
         draw_invoke(out, view, event);
         break;
     case LAPSE_HISTORY_APPLY:
-        draw_answer(out, applied_verb(view, event), &event->u.apply.answer);
+        lapse_answer_draw(out, applied_verb(view, event), &event->u.apply.answer);
         break;
     case LAPSE_HISTORY_REPLY:
         draw_reply(out, event);
@@ -87,8 +100,45 @@ void lapse_event_draw(struct lapse_out *out, const struct lapse_result_view *vie
         draw_rest(out, view, event);
         break;
     }
-    if (event->step >= 0 && (size_t)event->step < view->the_case->check_count) {
-        lapse_out_format(out, "  (line %d)", view->the_case->checks[event->step].place.line);
+}
+
+void lapse_answer_draw(struct lapse_out *out, int verb, const struct lapse_answer *answer) {
+    char date[LAPSE_TIME_TEXT_MAX];
+    lapse_out_text(out, lapse_answer_word(verb, answer->status));
+    if (answer->value.len > 0) {
+        lapse_out_text(out, " ");
+        put_bytes(out, answer->value);
+    }
+    if (answer->owner.len > 0) {
+        lapse_out_text(out, " owner ");
+        put_bytes(out, answer->owner);
+    }
+    if (answer->has_token) {
+        lapse_out_format(out, " token %lld", (long long)answer->token);
+    }
+    if (answer->revision != 0) {
+        lapse_out_format(out, " rev %lld", (long long)answer->revision);
+    }
+    if (answer->end.kind == LAPSE_END_STEADY) {
+        lapse_out_text(out, " end ");
+        put_span(out, answer->end.ns);
+    } else if (answer->end.kind == LAPSE_END_WALL) {
+        lapse_out_format(out, " end %s",
+                         lapse_wall_print((struct lapse_wall){answer->end.ns}, date));
+    }
+    if (answer->end.kind != LAPSE_END_NONE) {
+        lapse_out_text(out, " left ");
+        put_span(out, answer->left.ns);
+    }
+    if (answer->renewed) {
+        lapse_out_text(out, verb == LAPSE_VERB_ACQUIRE ? " (held already)" : " (renewed)");
+    }
+    if (verb == LAPSE_VERB_LIST || verb == LAPSE_VERB_ALL || verb == LAPSE_VERB_COUNT) {
+        lapse_out_format(out, " %zu", answer->item_count);
+    }
+    for (size_t i = 0; answer->items != NULL && i < answer->item_count; i++) {
+        lapse_out_text(out, i == 0 ? ": " : " ");
+        put_bytes(out, answer->items[i].key);
     }
 }
 
@@ -187,49 +237,9 @@ static void draw_term(struct lapse_out *out, const struct lapse_term *term) {
     }
 }
 
-static void draw_answer(struct lapse_out *out, int verb, const struct lapse_answer *answer) {
-    char date[LAPSE_TIME_TEXT_MAX];
-    lapse_out_text(out, lapse_answer_word(verb, answer->status));
-    if (answer->value.len > 0) {
-        lapse_out_text(out, " ");
-        put_bytes(out, answer->value);
-    }
-    if (answer->owner.len > 0) {
-        lapse_out_text(out, " owner ");
-        put_bytes(out, answer->owner);
-    }
-    if (answer->has_token) {
-        lapse_out_format(out, " token %lld", (long long)answer->token);
-    }
-    if (answer->revision != 0) {
-        lapse_out_format(out, " rev %lld", (long long)answer->revision);
-    }
-    if (answer->end.kind == LAPSE_END_STEADY) {
-        lapse_out_text(out, " end ");
-        put_span(out, answer->end.ns);
-    } else if (answer->end.kind == LAPSE_END_WALL) {
-        lapse_out_format(out, " end %s",
-                         lapse_wall_print((struct lapse_wall){answer->end.ns}, date));
-    }
-    if (answer->end.kind != LAPSE_END_NONE) {
-        lapse_out_text(out, " left ");
-        put_span(out, answer->left.ns);
-    }
-    if (answer->renewed) {
-        lapse_out_text(out, verb == LAPSE_VERB_ACQUIRE ? " (held already)" : " (renewed)");
-    }
-    if (verb == LAPSE_VERB_LIST || verb == LAPSE_VERB_ALL || verb == LAPSE_VERB_COUNT) {
-        lapse_out_format(out, " %zu", answer->item_count);
-    }
-    for (size_t i = 0; answer->items != NULL && i < answer->item_count; i++) {
-        lapse_out_text(out, i == 0 ? ": " : " ");
-        put_bytes(out, answer->items[i].key);
-    }
-}
-
 static void draw_reply(struct lapse_out *out, const struct lapse_history_event *event) {
     lapse_out_format(out, "%s: ", lapse_call_word(event->u.reply.verb));
-    draw_answer(out, event->u.reply.verb, &event->u.reply.answer);
+    lapse_answer_draw(out, event->u.reply.verb, &event->u.reply.answer);
     if (!event->u.reply.sent) {
         lapse_out_text(out, ", not sent");
     }
@@ -286,7 +296,7 @@ static void draw_probe(struct lapse_out *out, const struct lapse_result_view *vi
     for (size_t i = 0; i < probe->answer_count; i++) {
         lapse_out_format(out, "%s %s: ", i == 0 ? "" : ",",
                          lapse_call_word(probe->answers[i].verb));
-        draw_answer(out, probe->answers[i].verb, &probe->answers[i].answer);
+        lapse_answer_draw(out, probe->answers[i].verb, &probe->answers[i].answer);
     }
     for (size_t i = 0; i < probe->who_count; i++) {
         lapse_out_text(out, i == 0 ? ": " : ", ");

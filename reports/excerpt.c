@@ -26,6 +26,7 @@ struct excerpt {
 static void draw_head(struct excerpt *excerpt);
 static void draw_lines(struct excerpt *excerpt);
 static void draw_line(struct excerpt *excerpt, int line);
+static void draw_window(struct excerpt *excerpt, const struct line_view *view);
 static void draw_label(struct excerpt *excerpt, const struct line_view *view, size_t index);
 static void draw_label_text(struct excerpt *excerpt, const char *text, int at, int column);
 static void draw_elsewhere(struct excerpt *excerpt);
@@ -55,11 +56,11 @@ void lapse_excerpt_draw(struct lapse_out *out, const struct lapse_source *source
     draw_notes(&excerpt);
 }
 
-/* A code that begins with W is a warning: nothing fails by it. */
+/* W and a number is a warning: nothing fails by it. */
 static void draw_head(struct excerpt *excerpt) {
     struct lapse_out *out = excerpt->out;
     const struct lapse_diag *diag = excerpt->diag;
-    bool warning = diag->code[0] == 'W';
+    bool warning = lapse_code_numbered(diag->code, 'W');
     lapse_out_paint(out, excerpt->style, warning ? LAPSE_PAINT_WARN : LAPSE_PAINT_ERROR);
     lapse_out_format(out, "%s[%s]", warning ? "warning" : "error", diag->code);
     lapse_out_paint(out, excerpt->style, LAPSE_PAINT_RESET);
@@ -111,20 +112,31 @@ static void draw_line(struct excerpt *excerpt, int line) {
     if (view.window_from > 0) {
         lapse_out_text(out, "...");
     }
-    int column = 0;
-    for (size_t i = 0; i < view.len && column < view.window_to; column++) {
-        bool plain;
-        size_t step = lapse_character_bytes(view.bytes + i, view.len - i, &plain);
-        if (column >= view.window_from) {
-            lapse_out_safe(out, view.bytes + i, step, 1);
-        }
-        i += step;
-    }
+    draw_window(excerpt, &view);
     lapse_out_text(out, view.window_to < view.columns ? "...\n" : "\n");
     for (size_t i = 0; i < excerpt->diag->label_count; i++) {
         if (label_here(excerpt, i) && excerpt->diag->labels[i].place.line == line) {
             draw_label(excerpt, &view, i);
         }
+    }
+}
+
+/* What is shown of the line. A \xNN that the window cuts leaves blanks, so that columns stay. */
+static void draw_window(struct excerpt *excerpt, const struct line_view *view) {
+    int column = 0;
+    for (size_t i = 0; i < view->len && column < view->window_to;) {
+        bool plain;
+        size_t step = lapse_character_bytes(view->bytes + i, view->len - i, &plain);
+        int to = column + lapse_columns_of(view->bytes + i, step);
+        if (column >= view->window_from && to <= view->window_to) {
+            (void)lapse_out_safe(excerpt->out, view->bytes + i, step, INT32_MAX);
+        } else {
+            int from = column > view->window_from ? column : view->window_from;
+            int end = to < view->window_to ? to : view->window_to;
+            lapse_out_repeat(excerpt->out, ' ', end - from);
+        }
+        column = to;
+        i += step;
     }
 }
 

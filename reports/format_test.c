@@ -101,7 +101,7 @@ Test(format, tap_numbers_points_and_escapes_directives) {
                            "  ---\n"
                            "  severity: fail\n"
                            "  contract: KV-03\n"
-                           "  message: \"say \\\"no\\\"?[31m\"\n"
+                           "  message: \"say \\\"no\\\"\\\\x1b[31m\"\n"
                            "  at:\n"
                            "    file: \"s/x.yaml\"\n"
                            "    line: 2\n"
@@ -121,13 +121,78 @@ Test(format, junit_escapes_markup_and_drops_what_xml_cannot_carry) {
                                     "errors=\"0\" time=\"0\">"),
                        "%s", text);
     cr_assert_not_null(strstr(text, "<testcase classname=\"s/x\" name=\"&lt;a &amp; "
-                                    "&quot;b&quot;&gt; ? ? ?\" time=\"0\">"),
+                                    "&quot;b&quot;&gt; \\x01 \\xef\\xbf\\xbf \\xff\" time=\"0\">"),
                        "%s", text);
     cr_assert_not_null(strstr(text, "<failure type=\"KV-03\" message=\"x &lt; y &amp; z\">"));
     cr_assert_not_null(strstr(text, "lapse replay s/x.yaml:2 --row 3 --seed 7\n</failure>"), "%s",
                        text);
     free(text);
     failure_free(&failure);
+}
+
+Test(format, number_behind_the_letter_makes_a_code_our_own) {
+    static const struct {
+        const char *code, *head, *tap;
+    } cases[] = {
+        {"WATCH-01", "error[WATCH-01]: m\n", "  contract: WATCH-01\n"},
+        {"W001", "warning[W001]: m\n", "  code: W001\n"},
+        {"Y104", "error[Y104]: m\n", "  code: Y104\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct failure failure;
+        failure_make(&failure, "a name", "m");
+        failure.verdict.diags.items[0]->code = cases[i].code;
+        char *pretty = report("pretty", &failure, NULL), *tap = report("tap", &failure, NULL);
+        cr_assert_not_null(strstr(pretty, cases[i].head), "%s", pretty);
+        cr_assert_not_null(strstr(tap, cases[i].tap), "%s", tap);
+        free(pretty);
+        free(tap);
+        failure_free(&failure);
+    }
+}
+
+/* Safe text: what passes, what is shown as bytes, where it is cut, and its columns. */
+Test(format, utf8_passes_and_what_hides_or_turns_is_shown) {
+    static const struct {
+        const char *text;
+        int columns_max;
+        const char *shown;
+        int columns;
+    } cases[] = {
+        {"na\xC3\xAFve \xE6\xBC\xA2\xE5\xAD\x97 \xF0\x9F\x94\x91", 80,
+         "na\xC3\xAFve \xE6\xBC\xA2\xE5\xAD\x97 \xF0\x9F\x94\x91", 10},
+        {"\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2", 4, "\xE6\xBC\xA2...", 4},
+        {"a\033[1m", 80, "a\\x1b[1m", 8},
+        {"a\tb\x7F", 80, "a\\x09b\\x7f", 10},
+        {"\xC2\x9B", 80, "\\xc2\\x9b", 8},             /* a C1 control */
+        {"\xE2\x80\xAEx", 80, "\\xe2\\x80\\xaex", 13}, /* turns the text */
+        {"\xE2\x81\xA6", 80, "\\xe2\\x81\\xa6", 12},   /* isolates it */
+        {"caf\xE9", 80, "caf\\xe9", 7},                /* not UTF-8 */
+        {"\xC0\xAF", 80, "\\xc0\\xaf", 8},             /* an overlong form */
+        {"\xE6\xBC", 80, "\\xe6\\xbc", 8},             /* cut off */
+        {"ab\001cdef", 8, "ab...", 5},                 /* no half of a \xNN */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lapse_out out;
+        lapse_out_init(&out, lapse_alloc_libc());
+        int columns =
+            lapse_out_safe(&out, cases[i].text, strlen(cases[i].text), cases[i].columns_max);
+        cr_assert_str_eq(out.text, cases[i].shown, "case %zu", i);
+        cr_assert_eq(columns, cases[i].columns, "case %zu: %d", i, columns);
+        cr_assert_eq(lapse_columns_of(out.text, out.len), columns, "case %zu", i);
+        lapse_out_free(&out);
+    }
+}
+
+Test(format, trimmed_lines_end_in_no_blank) {
+    struct lapse_out out;
+    lapse_out_init(&out, lapse_alloc_libc());
+    lapse_out_trim(&out);
+    lapse_out_text(&out, "a  \n \n  b \nc d");
+    lapse_out_trim(&out);
+    cr_assert_str_eq(out.text, "a\n\n  b\nc d");
+    cr_assert_eq(out.len, strlen(out.text));
+    lapse_out_free(&out);
 }
 
 Test(format, junit_body_of_a_long_failure_keeps_replay_within_60_lines) {
@@ -220,4 +285,82 @@ Test(format, memory_that_runs_out_is_remembered_by_the_text) {
     }
     cr_assert(n > 3 && n < 100, "%d", n);
     failure_free(&failure);
+}
+
+Test(format, names_that_are_written_alike_repeat) {
+    /* A row's name beside a document named like it, a control beside its own picture, a name that
+     * ends like a place; the others stay as they are. */
+    static const char *const names[] = {"n [s=5s]", "n [s=6s]",   "n [s=5s]", "a\001b",
+                                        "a\\x01b",  "m (line 4)", "m",        "a\002b"};
+    static const bool wanted[] = {true, false, true, true, true, true, false, false};
+    enum { COUNT = sizeof names / sizeof *names };
+    bool repeats[COUNT];
+    memset(repeats, 1, sizeof repeats);
+    cr_assert_eq(lapse_names_repeat(lapse_alloc_libc(), names, COUNT, repeats), LAPSE_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        cr_assert_eq(repeats[i], wanted[i], "%s", names[i]);
+    }
+    cr_assert_eq(lapse_names_repeat(lapse_alloc_libc(), NULL, 0, NULL), LAPSE_OK);
+}
+
+Test(format, junit_tells_paths_and_rows_apart) {
+    static const struct {
+        const char *file, *name;
+        int32_t row;
+        bool repeats;
+        const char *written;
+    } cases[] = {
+        {"d/x.yaml", "n", -1, false, "classname=\"d/x\" name=\"n\""},
+        {"d/x.yml", "n", -1, false, "classname=\"d/x.yml\" name=\"n\""},
+        {"d/x.yml.yaml", "n", -1, false, "classname=\"d/x.yml.yaml\" name=\"n\""},
+        {"d/x", "n", -1, false, "classname=\"d/x/\" name=\"n\""},
+        {"d/.yaml", "n", -1, false, "classname=\"d/.yaml\" name=\"n\""},
+        {"a\001.yaml", "n", -1, false, "classname=\"a\\x01\" name=\"n\""},
+        {"a\\x01.yaml", "n", -1, false, "classname=\"a\\x5cx01\" name=\"n\""},
+        {"d/x.yaml", "n", -1, true, "classname=\"d/x\" name=\"n (line 2)\""},
+        {"d/x.yaml", "n", 3, true, "classname=\"d/x\" name=\"n (line 2 row 3)\""},
+        {"d/x.yaml", "two\nlines\tx", -1, false, "name=\"two\\x0alines\\x09x\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct lapse_result_view view = {
+            .file = cases[i].file,
+            .line = 2,
+            .row = cases[i].row,
+            .name = cases[i].name,
+            .name_repeats = cases[i].repeats,
+            .outcome = LAPSE_OUTCOME_PASSED,
+        };
+        struct lapse_out out;
+        lapse_out_init(&out, lapse_alloc_libc());
+        lapse_format_find("junit")->scenario(&out, &plain, &view);
+        cr_assert_not_null(strstr(out.text, cases[i].written), "%s", out.text);
+        lapse_out_free(&out);
+    }
+}
+
+Test(format, memory_that_ran_out_is_no_bug) {
+    const struct lapse_result_view view = {.file = "s/x.yaml",
+                                           .row = -1,
+                                           .name = "n",
+                                           .why = "memory ran out",
+                                           .broken = true,
+                                           .starved = true};
+    struct lapse_totals totals = {.scenarios = 1, .broken = 1, .starved = 1, .exit_code = 70};
+    for (size_t i = 0; lapse_format_names()[i] != NULL; i++) {
+        const lapse_format *format = lapse_format_find(lapse_format_names()[i]);
+        struct lapse_out out;
+        lapse_out_init(&out, lapse_alloc_libc());
+        format->scenario(&out, &plain, &view);
+        format->end(&out, &plain, &totals, NULL);
+        cr_assert_not_null(strstr(out.text, "memory ran out"), "%s", out.text);
+        cr_assert_null(strstr(out.text, "bug"), "%s", out.text);
+        cr_assert_null(strstr(out.text, "BUG"), "%s", out.text);
+        lapse_out_free(&out);
+    }
+    struct lapse_out out;
+    lapse_out_init(&out, lapse_alloc_libc());
+    totals.broken = 2; /* the other one is a bug */
+    lapse_format_find("pretty")->end(&out, &plain, &totals, NULL);
+    cr_assert_not_null(strstr(out.text, "exit     70, a bug in lapse itself\n"), "%s", out.text);
+    lapse_out_free(&out);
 }

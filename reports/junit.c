@@ -14,7 +14,10 @@ static void junit_file(struct lapse_out *out, const struct lapse_style *style,
                        const struct lapse_file_view *view);
 static void junit_end(struct lapse_out *out, const struct lapse_style *style,
                       const struct lapse_totals *totals, const char *replay);
-static void put_case(struct lapse_out *out, const char *file, const char *name);
+static void put_case(struct lapse_out *out, const char *file, const char *name,
+                     const struct lapse_result_view *view);
+static void put_class(struct lapse_out *out, const char *file);
+static void put_attribute(struct lapse_out *out, const char *text, size_t len);
 static void put_problem(struct lapse_out *out, const char *element, const char *type,
                         const char *message, const struct lapse_out *body);
 static void put_body(struct lapse_out *out, const char *text, size_t len);
@@ -41,9 +44,16 @@ static void junit_begin(struct lapse_out *out, const struct lapse_style *style,
 
 static void junit_scenario(struct lapse_out *out, const struct lapse_style *style,
                            const struct lapse_result_view *view) {
-    put_case(out, view->file, view->name);
-    if (!view->broken && view->outcome == LAPSE_OUTCOME_PASSED) {
+    put_case(out, view->file, view->name, view);
+    bool passed = !view->broken && view->outcome == LAPSE_OUTCOME_PASSED;
+    if (passed && view->note == NULL) {
         lapse_out_text(out, "/>\n");
+        return;
+    }
+    if (passed) {
+        lapse_out_text(out, ">\n      <system-out>");
+        put_xml(out, view->note, strlen(view->note));
+        lapse_out_text(out, "</system-out>\n    </testcase>\n");
         return;
     }
     lapse_out_text(out, ">\n");
@@ -62,7 +72,10 @@ static void junit_scenario(struct lapse_out *out, const struct lapse_style *styl
     lapse_out_text(&body, "\n");
     const struct lapse_diag *diag = lapse_view_diag(view);
     bool failed = !view->broken && view->outcome == LAPSE_OUTCOME_VIOLATED;
-    const char *type = view->broken ? "bug" : !failed ? "inconclusive" : "violated";
+    const char *type = view->starved  ? "memory"
+                       : view->broken ? "bug"
+                       : !failed      ? "inconclusive"
+                                      : "violated";
     const char *message = view->why != NULL ? view->why : diag != NULL ? diag->message : "";
     put_problem(out, failed ? "failure" : "error", failed && diag != NULL ? diag->code : type,
                 message, &body);
@@ -76,7 +89,7 @@ static void junit_file(struct lapse_out *out, const struct lapse_style *style,
         return;
     }
     const struct lapse_style plain = {false, style->width, 0, 0};
-    put_case(out, view->file, "mistakes in the file");
+    put_case(out, view->file, "mistakes in the file", NULL);
     lapse_out_text(out, ">\n");
     struct lapse_out body;
     lapse_out_init(&body, out->alloc);
@@ -97,23 +110,54 @@ static void junit_end(struct lapse_out *out, const struct lapse_style *style,
     lapse_out_text(out, "  </testsuite>\n</testsuites>\n");
 }
 
-/* The class is the file's path without its ending; with the name it is unique. */
-static void put_case(struct lapse_out *out, const char *file, const char *name) {
-    size_t len = strlen(file);
-    if (len > 5 && strcmp(file + len - 5, ".yaml") == 0) {
-        len -= 5;
-    }
+/* With the class the name is unique: where it alone does not say which scenario it is, its place
+ * does. */
+static void put_case(struct lapse_out *out, const char *file, const char *name,
+                     const struct lapse_result_view *view) {
     lapse_out_text(out, "    <testcase classname=\"");
-    put_xml(out, file, len);
+    put_class(out, file);
     lapse_out_text(out, "\" name=\"");
-    put_xml(out, name, strlen(name));
+    put_attribute(out, name, strlen(name));
+    if (view != NULL && view->name_repeats) {
+        lapse_out_format(out, " (line %d", view->line);
+        if (view->row >= 0) {
+            lapse_out_format(out, " row %d", view->row);
+        }
+        lapse_out_text(out, ")");
+    }
     lapse_out_text(out, "\" time=\"0\"");
+}
+
+/* The class is the file's path without its ending, and no two paths have the same: another ending
+ * stays, so does .yaml behind another one; what has none ends in a slash, as no path of a file
+ * does; a backslash is shown like what is shown by one. */
+static void put_class(struct lapse_out *out, const char *file) {
+    const char *slash = strrchr(file, '/');
+    const char *base = slash == NULL ? file : slash + 1;
+    const char *dot = strchr(base, '.');
+    size_t len = strlen(file);
+    if (dot != NULL && dot > base && strcmp(dot, ".yaml") == 0) {
+        len = (size_t)(dot - file);
+    }
+    for (size_t i = 0; i < len;) {
+        size_t plain = 0;
+        while (i + plain < len && file[i + plain] != '\\') {
+            plain++;
+        }
+        put_attribute(out, file + i, plain);
+        i += plain;
+        if (i < len) {
+            lapse_out_text(out, "\\x5c");
+            i++;
+        }
+    }
+    lapse_out_text(out, dot == NULL ? "/" : "");
 }
 
 static void put_problem(struct lapse_out *out, const char *element, const char *type,
                         const char *message, const struct lapse_out *body) {
     lapse_out_format(out, "      <%s type=\"%s\" message=\"", element, type);
-    put_xml(out, message, strlen(message));
+    put_attribute(out, message, strlen(message));
     lapse_out_text(out, "\">");
     put_body(out, body->text != NULL ? body->text : "", body->len);
     lapse_out_format(out, "</%s>\n", element);
@@ -142,7 +186,23 @@ static void put_body(struct lapse_out *out, const char *text, size_t len) {
     put_xml(out, text + tail + 1, len - tail - 1);
 }
 
-/* Escapes markup; what XML 1.0 cannot carry becomes '?'. */
+/* In an attribute a reader takes a line break for a blank, so it is shown like a control. */
+static void put_attribute(struct lapse_out *out, const char *text, size_t len) {
+    for (size_t i = 0; i < len;) {
+        size_t line = 0;
+        while (i + line < len && text[i + line] != '\n') {
+            line++;
+        }
+        put_xml(out, text + i, line);
+        i += line;
+        if (i < len) {
+            (void)lapse_out_safe(out, "\n", 1, INT32_MAX);
+            i++;
+        }
+    }
+}
+
+/* Escapes markup; what XML 1.0 cannot carry is shown as \xNN. */
 static void put_xml(struct lapse_out *out, const char *text, size_t len) {
     static const char *const markup[][2] = {
         {"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"\n", "\n"}};
@@ -153,14 +213,10 @@ static void put_xml(struct lapse_out *out, const char *text, size_t len) {
         for (size_t k = 0; k < sizeof markup / sizeof *markup; k++) {
             shown = text[i] == markup[k][0][0] ? markup[k][1] : shown;
         }
-        bool none = step == 3 && (memcmp(text + i, "\xEF\xBF\xBE", 3) == 0 ||
-                                  memcmp(text + i, "\xEF\xBF\xBF", 3) == 0);
         if (shown != NULL) {
             lapse_out_text(out, shown);
-        } else if (plain && !none) {
-            lapse_out_bytes(out, text + i, step);
         } else {
-            lapse_out_text(out, "?");
+            (void)lapse_out_safe(out, text + i, step, INT32_MAX);
         }
         i += step;
     }

@@ -52,6 +52,20 @@ void lapse_out_format(struct lapse_out *out, const char *format, ...) {
     out->len += (size_t)len;
 }
 
+void lapse_out_trim(struct lapse_out *out) {
+    size_t kept = 0;
+    for (size_t i = 0; i < out->len; i++) {
+        while (out->text[i] == '\n' && kept > 0 && out->text[kept - 1] == ' ') {
+            kept--;
+        }
+        out->text[kept++] = out->text[i];
+    }
+    if (out->len > 0) {
+        out->text[kept] = '\0';
+        out->len = kept;
+    }
+}
+
 void lapse_out_repeat(struct lapse_out *out, char character, int count) {
     for (int i = 0; i < count; i++) {
         lapse_out_bytes(out, &character, 1);

@@ -19,6 +19,8 @@ static void file_mistakes(struct lapse_out *out, const struct lapse_style *style
 static void file_counts(struct lapse_out *out, const struct lapse_file_view *view);
 static void scenario_passed(struct lapse_out *out, const struct lapse_style *style,
                             const struct lapse_result_view *view);
+static void put_story(struct lapse_out *out, const struct lapse_style *style,
+                      const struct lapse_result_view *view);
 static void put_word(struct lapse_out *out, const struct lapse_style *style, enum lapse_paint paint,
                      const char *word);
 static void put_measures(struct lapse_out *out, const struct lapse_result_view *view);
@@ -34,6 +36,9 @@ static void pretty_begin(struct lapse_out *out, const struct lapse_style *style,
                          const struct lapse_totals *totals) {
     if (style->verbose < 0 || totals->files == 0) {
         return;
+    }
+    if (totals->program != NULL) {
+        lapse_out_format(out, "%s, ", totals->program);
     }
     lapse_out_count(out, totals->scenarios, "scenario in ", "scenarios in ");
     lapse_out_count(out, totals->files, "file", "files");
@@ -106,9 +111,10 @@ static void pretty_scenario(struct lapse_out *out, const struct lapse_style *sty
     lapse_out_text(out, "\n");
     bool open = !view->broken && view->outcome == LAPSE_OUTCOME_INCONCLUSIVE;
     put_word(out, style, open ? LAPSE_PAINT_WARN : LAPSE_PAINT_ERROR,
-             view->broken ? "BUG "
-             : open       ? "OPEN"
-                          : "FAIL");
+             view->starved  ? "OUT "
+             : view->broken ? "BUG "
+             : open         ? "OPEN"
+                            : "FAIL");
     lapse_out_safe_text(out, view->file);
     if (view->line > 0) {
         lapse_out_format(out, ":%d", view->line);
@@ -118,8 +124,8 @@ static void pretty_scenario(struct lapse_out *out, const struct lapse_style *sty
     lapse_out_safe_text(out, view->name);
     lapse_out_paint(out, style, LAPSE_PAINT_RESET);
     lapse_out_text(out, "\n\n");
-    if (style->verbose >= 2 && view->history != NULL) {
-        lapse_events_draw(out, view);
+    if (view->history != NULL && style->verbose >= 1) {
+        put_story(out, style, view);
         lapse_out_text(out, "\n");
     }
     if (view->why != NULL && lapse_view_diag(view) == NULL) {
@@ -151,7 +157,14 @@ static void put_waiting(struct lapse_out *out, const struct lapse_result_view *v
         const struct lapse_step_check *check = &the_case->checks[event->step];
         lapse_out_format(out, "        line %d: %s ", check->place.line, check->verb);
         lapse_out_safe_text(out, check->object);
-        lapse_out_text(out, " had no answer when the run ended\n");
+        bool call = event->call > 0;
+        lapse_out_text(out, call ? " had no answer when the run ended\n" : " never came\n");
+    }
+}
+
+static void put_note(struct lapse_out *out, const struct lapse_result_view *view) {
+    if (view->note != NULL) {
+        lapse_out_format(out, "        line %d: %s\n", view->line, view->note);
     }
 }
 
@@ -160,6 +173,7 @@ static void scenario_passed(struct lapse_out *out, const struct lapse_style *sty
                             const struct lapse_result_view *view) {
     if (style->verbose >= 0) {
         put_waiting(out, view);
+        put_note(out, view);
     }
     bool measures = view->the_case->measure_count > 0 && style->verbose >= 0;
     if (!measures && style->verbose < 1) {
@@ -175,8 +189,18 @@ static void scenario_passed(struct lapse_out *out, const struct lapse_style *sty
         put_measures(out, view);
     }
     lapse_out_text(out, "\n");
+    if (style->verbose >= 1) {
+        put_story(out, style, view);
+    }
+}
+
+/* -v asks for the steps, -vv for every event. */
+static void put_story(struct lapse_out *out, const struct lapse_style *style,
+                      const struct lapse_result_view *view) {
     if (style->verbose >= 2) {
         lapse_events_draw(out, view);
+    } else {
+        lapse_steps_draw(out, view);
     }
 }
 
@@ -222,7 +246,11 @@ static void pretty_end(struct lapse_out *out, const struct lapse_style *style,
     end_paragraph(out);
     end_counts(out, totals);
     if (totals->exit_code != 0) {
-        lapse_out_format(out, "exit     %s\n", lapse_exit_sentence(totals->exit_code));
+        bool starved = totals->broken > 0 && totals->starved == totals->broken;
+        lapse_out_format(out, "exit     %s\n",
+                         starved && totals->exit_code == 70
+                             ? "70, memory ran out"
+                             : lapse_exit_sentence(totals->exit_code));
     }
     if (replay != NULL) {
         lapse_out_format(out, "replay   %s\n", replay);

@@ -1,11 +1,13 @@
-/* Hostile text made fit to print: control characters, broken UTF-8 and direction overrides become
- * '?', tabs become a space, so that columns can be counted and a terminal cannot be driven. */
+/* Hostile text made fit to print: UTF-8 passes; control characters, broken bytes and direction
+ * overrides are shown byte by byte as \xNN, as lapse_bytes_print does, so that a reader sees them,
+ * columns can be counted and a terminal cannot be driven. */
 #include <string.h>
 
 #include "draw.h"
 
-enum { ELLIPSIS = 3 };
+enum { ELLIPSIS = 3, HEX_COLUMNS = 4 };
 
+static void put_hex(struct lapse_out *out, const char *bytes, size_t len);
 static bool code_plain(unsigned long code);
 
 size_t lapse_character_bytes(const char *bytes, size_t len, bool *ret_plain) {
@@ -34,9 +36,11 @@ size_t lapse_character_bytes(const char *bytes, size_t len, bool *ret_plain) {
 
 int lapse_columns_of(const char *bytes, size_t len) {
     int columns = 0;
-    for (size_t i = 0; i < len; columns++) {
+    for (size_t i = 0; i < len;) {
         bool plain;
-        i += lapse_character_bytes(bytes + i, len - i, &plain);
+        size_t step = lapse_character_bytes(bytes + i, len - i, &plain);
+        columns += plain ? 1 : HEX_COLUMNS * (int)step;
+        i += step;
     }
     return columns;
 }
@@ -46,14 +50,19 @@ int lapse_out_safe(struct lapse_out *out, const char *bytes, size_t len, int col
     bool cut = columns > columns_max;
     int room = cut ? columns_max - ELLIPSIS : columns;
     int done = 0;
-    for (size_t i = 0; i < len && done < room; done++) {
+    for (size_t i = 0; i < len;) {
         bool plain;
         size_t step = lapse_character_bytes(bytes + i, len - i, &plain);
+        int wide = plain ? 1 : HEX_COLUMNS * (int)step;
+        if (wide > room - done) {
+            break;
+        }
         if (plain) {
             lapse_out_bytes(out, bytes + i, step);
         } else {
-            lapse_out_bytes(out, bytes[i] == '\t' ? " " : "?", 1);
+            put_hex(out, bytes + i, step);
         }
+        done += wide;
         i += step;
     }
     if (cut) {
@@ -87,12 +96,23 @@ void lapse_out_wrap(struct lapse_out *out, const char *text, int at, int indent,
     }
 }
 
-/* Controls, and marks that turn the direction of what follows, are not shown. */
+bool lapse_code_numbered(const char *code, char letter) {
+    return code[0] == letter && code[1] >= '0' && code[1] <= '9';
+}
+
+static void put_hex(struct lapse_out *out, const char *bytes, size_t len) {
+    for (size_t i = 0; i < len; i++) {
+        lapse_out_format(out, "\\x%02x", (unsigned)(unsigned char)bytes[i]);
+    }
+}
+
+/* Controls, marks that hide or turn what follows, and what is no character (XML cannot carry it):
+ * as in lapse_bytes_print, but for the backslash, which source lines may hold. */
 static bool code_plain(unsigned long code) {
     if (code < 0x20 || (code >= 0x7F && code < 0xA0)) {
         return false;
     }
-    bool turns = code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
-                 (code >= 0x2066 && code <= 0x2069);
-    return !turns && code != 0xFEFF && code != 0x2028 && code != 0x2029;
+    bool turns = code == 0x061C || (code >= 0x200B && code <= 0x200F) ||
+                 (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+    return !turns && code != 0xFEFF && (code & 0xFFFE) != 0xFFFE;
 }

@@ -13,6 +13,7 @@ static void tap_end(struct lapse_out *out, const struct lapse_style *style,
                     const struct lapse_totals *totals, const char *replay);
 static void put_description(struct lapse_out *out, const char *text);
 static void put_quoted(struct lapse_out *out, const char *key, const char *text);
+static void put_escaped(struct lapse_out *out, const char *text, const char *special);
 static void put_diag(struct lapse_out *out, const struct lapse_diag *diag, const char *indent);
 
 const lapse_format lapse_format_tap = {"tap", tap_begin, tap_scenario, tap_file, tap_end, false};
@@ -34,13 +35,17 @@ static void tap_scenario(struct lapse_out *out, const struct lapse_style *style,
     lapse_out_format(out, ":%d: ", view->line);
     put_description(out, view->name);
     lapse_out_text(out, "\n");
+    if (ok && view->note != NULL) {
+        lapse_out_format(out, "# %s\n", view->note);
+    }
     if (ok) {
         return;
     }
     const struct lapse_diag *diag = lapse_view_diag(view);
     lapse_out_text(out, "  ---\n");
     lapse_out_format(out, "  severity: %s\n",
-                     view->broken                                  ? "bug"
+                     view->starved                                 ? "memory"
+                     : view->broken                                ? "bug"
                      : view->outcome == LAPSE_OUTCOME_INCONCLUSIVE ? "inconclusive"
                                                                    : "fail");
     if (view->why != NULL) {
@@ -89,33 +94,35 @@ static void tap_end(struct lapse_out *out, const struct lapse_style *style,
 
 /* '#' begins a directive and '\' escapes it. */
 static void put_description(struct lapse_out *out, const char *text) {
-    while (*text != '\0') {
-        size_t len = strcspn(text, "#\\");
-        (void)lapse_out_safe(out, text, len, INT32_MAX);
-        text += len;
-        if (*text != '\0') {
-            lapse_out_format(out, "\\%c", *text++);
-        }
-    }
+    put_escaped(out, text, "#\\");
 }
 
 static void put_quoted(struct lapse_out *out, const char *key, const char *text) {
     lapse_out_format(out, "%s: \"", key);
-    while (*text != '\0') {
-        size_t len = strcspn(text, "\"\\");
-        (void)lapse_out_safe(out, text, len, INT32_MAX);
-        text += len;
-        if (*text != '\0') {
-            lapse_out_format(out, "\\%c", *text++);
-        }
-    }
+    put_escaped(out, text, "\"\\");
     lapse_out_text(out, "\"\n");
 }
 
+/* Made safe first: a \xNN must be read back as it is shown, not as the byte that it stands for. */
+static void put_escaped(struct lapse_out *out, const char *text, const char *special) {
+    struct lapse_out safe;
+    lapse_out_init(&safe, out->alloc);
+    (void)lapse_out_safe_text(&safe, text);
+    for (const char *at = safe.text != NULL ? safe.text : ""; *at != '\0';) {
+        size_t len = strcspn(at, special);
+        lapse_out_bytes(out, at, len);
+        at += len;
+        if (*at != '\0') {
+            lapse_out_format(out, "\\%c", *at++);
+        }
+    }
+    out->failed = out->failed || safe.failed;
+    lapse_out_free(&safe);
+}
+
 static void put_diag(struct lapse_out *out, const struct lapse_diag *diag, const char *indent) {
-    bool mistake = diag->code[0] == 'Y';
-    lapse_out_format(out, "%s%s: %s\n%s", indent, mistake ? "code" : "contract", diag->code,
-                     indent);
+    bool own = lapse_code_numbered(diag->code, 'Y') || lapse_code_numbered(diag->code, 'W');
+    lapse_out_format(out, "%s%s: %s\n%s", indent, own ? "code" : "contract", diag->code, indent);
     put_quoted(out, "message", diag->message);
     if (diag->label_count == 0 || diag->labels[0].place.file == NULL) {
         return;

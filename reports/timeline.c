@@ -12,10 +12,13 @@ enum {
     COLUMNS_MAX = 200,
     LANES_MAX = 4,
     KEYS_MAX = 2,
+    FOCUS_MAX = 6, /* lanes that the failing event is about */
     ACTORS_MAX = 6,
     RESOURCES_MAX = 3,
     VERBS = 128,
-    BAR_TEXT_MAX = 64
+    WHO_COLUMNS_MAX = 32,
+    CUT_COLUMNS_MIN = 8, /* less of a value says nothing */
+    CELL_BYTES = 5       /* a code point and a NUL */
 };
 
 struct drawing {
@@ -24,7 +27,8 @@ struct drawing {
     struct lapse_lanes lanes;
     struct lapse_axis axis;
     int label; /* columns of the labels */
-    char row[COLUMNS_MAX + 1];
+    struct lapse_out *axis_line;
+    char row[COLUMNS_MAX][CELL_BYTES];
     bool letters[VERBS]; /* used, for the legend */
     bool states[VERBS];  /* by character */
     size_t left_out;     /* lanes folded away */
@@ -35,13 +39,18 @@ static bool anything_happens(const struct lapse_lanes *lanes);
 static void axis_prepare(struct drawing *drawing);
 static int label_columns(const struct drawing *drawing);
 static void draw_axis(struct drawing *drawing);
+static void axis_labels(struct drawing *drawing, size_t index, int *at);
 static void draw_lanes(struct drawing *drawing);
-static bool lane_shown(const struct lapse_lanes *lanes, size_t index);
+static void lanes_choose(struct lapse_lanes *lanes);
 static void draw_bar(struct drawing *drawing, const struct lapse_bar *bar);
+static void bar_label(struct drawing *drawing, const struct lapse_bar *bar, int from, int to);
+static bool bar_label_put(struct drawing *drawing, int from, int to, const char *text);
+static int bar_room(const struct drawing *drawing, int from, int to, int columns, int *ret_from);
 static void bar_text(const struct lapse_lanes *lanes, const struct lapse_bar *bar, bool brief,
-                     char *buf, size_t cap);
+                     struct lapse_out *out);
 static void draw_actors(struct drawing *drawing);
 static bool actor_shown(const struct lapse_lanes *lanes, int32_t actor);
+static bool resource_shown(const struct lapse_lanes *lanes, size_t resource);
 static void actor_states(struct drawing *drawing, int32_t actor);
 static char actor_state(const struct drawing *drawing, int32_t actor, int64_t at);
 static void actor_letters(struct drawing *drawing, int32_t actor);
@@ -66,7 +75,8 @@ void lapse_timeline_draw(struct lapse_out *out, const struct lapse_result_view *
     lapse_lanes_collect(&drawing.lanes, out->alloc, view, event);
     if (drawing.lanes.failed) {
         out->failed = true;
-    } else if (drawing.lanes.instant_count > 1 && anything_happens(&drawing.lanes)) {
+    } else if (anything_happens(&drawing.lanes)) {
+        lanes_choose(&drawing.lanes);
         axis_prepare(&drawing);
         draw_axis(&drawing);
         draw_lanes(&drawing);
@@ -79,9 +89,13 @@ void lapse_timeline_draw(struct lapse_out *out, const struct lapse_result_view *
     lapse_lanes_free(&drawing.lanes);
 }
 
-/* A run without a call has an axis and nothing on it. */
+/* A run without a call has an axis and nothing on it, unless an observer's look failed. */
 static bool anything_happens(const struct lapse_lanes *lanes) {
-    return lanes->lane_count > 0 || lanes->stretch_count > 0 || lanes->calls_cap > 0;
+    if (lanes->failing != NULL && lanes->failing->kind == LAPSE_HISTORY_PROBE) {
+        return true;
+    }
+    return lanes->instant_count > 1 &&
+           (lanes->lane_count > 0 || lanes->stretch_count > 0 || lanes->calls_cap > 0);
 }
 
 static void axis_prepare(struct drawing *drawing) {
@@ -93,8 +107,9 @@ static void axis_prepare(struct drawing *drawing) {
 }
 
 static int label_wider(int columns, struct lapse_bytes a, struct lapse_bytes b) {
-    size_t len = a.len + b.len + (a.len > 0 ? 1 : 0);
-    int wanted = len > LABEL_MAX ? LABEL_MAX : (int)len;
+    int wanted = lapse_columns_of((const char *)a.data, a.len) + (a.len > 0 ? 1 : 0) +
+                 lapse_columns_of((const char *)b.data, b.len);
+    wanted = wanted > LABEL_MAX ? LABEL_MAX : wanted;
     return wanted > columns ? wanted : columns;
 }
 
@@ -103,52 +118,89 @@ static int label_columns(const struct drawing *drawing) {
     const struct lapse_bytes none = {NULL, 0};
     int columns = LABEL_MIN;
     for (size_t i = 0; i < lanes->lane_count; i++) {
-        if (lane_shown(lanes, i)) {
+        if (lanes->lanes[i].shown) {
             columns = label_wider(columns, lanes->lanes[i].bucket, lanes->lanes[i].name);
         }
     }
     for (size_t i = 0; i < lanes->setup->actor_count; i++) {
-        columns = label_wider(columns, none, lanes->setup->actors[i].name);
+        if (actor_shown(lanes, (int32_t)i)) {
+            columns = label_wider(columns, none, lanes->setup->actors[i].name);
+        }
     }
     for (size_t i = 0; i < lanes->setup->resource_count; i++) {
-        columns = label_wider(columns, none, lanes->setup->resources[i].name);
+        if (resource_shown(lanes, i)) {
+            columns = label_wider(columns, none, lanes->setup->resources[i].name);
+        }
     }
     return columns;
 }
 
-/* Labels stand at round instants, and at the beginning of what follows a break. */
 static void draw_axis(struct drawing *drawing) {
     const struct lapse_axis *axis = &drawing->axis;
-    int64_t step = axis->quantum_ns * LAPSE_AXIS_TICK;
-    int at_column = 0;
-    lapse_out_repeat(drawing->out, ' ', drawing->label + 4);
-    lapse_out_paint(drawing->out, drawing->style, LAPSE_PAINT_FRAME);
-    for (int column = 0; column < axis->columns; column++) {
-        int64_t at = lapse_axis_instant(axis, column);
-        bool first = column == 0 || (at < 0) != (lapse_axis_instant(axis, column - 1) < 0);
-        char buf[LAPSE_TIME_TEXT_MAX] = " //";
-        if (at >= 0 && (first || at % step == 0)) {
-            lapse_span_print((struct lapse_span){at}, buf);
-        } else if (at >= 0 || !first) {
-            continue;
+    struct lapse_out line;
+    lapse_out_init(&line, drawing->out->alloc);
+    lapse_out_repeat(&line, ' ', drawing->label + 4);
+    int at = 0;
+    for (size_t i = 0; i < axis->part_count; i++) {
+        const struct lapse_axis_part *part = &axis->parts[i];
+        if (part->gap > 0) {
+            lapse_out_repeat(&line, ' ', part->column - part->gap + 1 - at);
+            lapse_out_format(&line, LAPSE_AXIS_MARK "%s" LAPSE_AXIS_MARK, part->length);
+            at = part->column - 1;
         }
-        /* A label keeps a blank between itself and the one before it. */
-        int room = column - at_column;
-        if (room >= (at_column > 0 && at >= 0 ? 1 : 0)) {
-            lapse_out_repeat(drawing->out, ' ', room);
-            lapse_out_text(drawing->out, buf);
-            at_column = column + (int)strlen(buf);
-        }
+        drawing->axis_line = &line;
+        axis_labels(drawing, i, &at);
     }
+    lapse_out_paint(drawing->out, drawing->style, LAPSE_PAINT_FRAME);
+    lapse_out_bytes(drawing->out, line.text, line.len);
     lapse_out_paint(drawing->out, drawing->style, LAPSE_PAINT_RESET);
     lapse_out_text(drawing->out, "\n");
+    drawing->out->failed = drawing->out->failed || line.failed;
+    lapse_out_free(&line);
+}
+
+static bool axis_round(const struct lapse_axis *axis, int column) {
+    int64_t at = lapse_axis_instant(axis, column);
+    return at % (axis->quantum_ns * LAPSE_AXIS_TICK) == 0;
+}
+
+/* Labels stand at round instants, and at the first instant behind a break. One that would touch
+ * what stands beside it is left out, a round one last. */
+static void axis_labels(struct drawing *drawing, size_t index, int *at) {
+    const struct lapse_axis *axis = &drawing->axis;
+    const struct lapse_axis_part *part = &axis->parts[index];
+    int end = part->column + part->columns;
+    int limit = drawing->style->width - drawing->label - 4;
+    if (index + 1 < axis->part_count) {
+        limit = axis->parts[index + 1].column - axis->parts[index + 1].gap;
+    }
+    int first = lapse_axis_column(axis, part->first);
+    for (int column = part->column; column < end; column++) {
+        char buf[LAPSE_TIME_TEXT_MAX];
+        bool round = axis_round(axis, column);
+        if (!round && column != first) {
+            continue;
+        }
+        lapse_span_print(
+            (struct lapse_span){round ? lapse_axis_instant(axis, column) : part->first}, buf);
+        int to = column + (int)strlen(buf);
+        bool fits = to <= limit && (*at == 0 || column > *at);
+        for (int next = column + 1; !round && next <= to && next < end; next++) {
+            fits = fits && !axis_round(axis, next);
+        }
+        if (fits) {
+            lapse_out_repeat(drawing->axis_line, ' ', column - *at);
+            lapse_out_text(drawing->axis_line, buf);
+            *at = to;
+        }
+    }
 }
 
 static void draw_lanes(struct drawing *drawing) {
     struct lapse_lanes *lanes = &drawing->lanes;
     for (size_t i = 0; i < lanes->lane_count; i++) {
-        if (!lane_shown(lanes, i)) {
-            drawing->left_out += lanes->lanes[i].kind != LAPSE_LANE_KEY;
+        if (!lanes->lanes[i].shown) {
+            drawing->left_out++;
             continue;
         }
         row_clear(drawing);
@@ -169,16 +221,20 @@ static void draw_lanes(struct drawing *drawing) {
     }
 }
 
-/* Those that the failing event is about, and the first ones up to the bound. */
-static bool lane_shown(const struct lapse_lanes *lanes, size_t index) {
-    const struct lapse_lane *lane = &lanes->lanes[index];
-    bool plain = lane->kind == LAPSE_LANE_KEY;
-    size_t before = 0;
+/* The first of those that the failing event is about; in a run that passed, the first of each kind.
+ */
+static void lanes_choose(struct lapse_lanes *lanes) {
+    size_t focus = 0, keys = 0, others = 0;
     for (size_t i = 0; i < lanes->lane_count; i++) {
-        bool alike = (lanes->lanes[i].kind == LAPSE_LANE_KEY) == plain;
-        before += alike && (i < index || lanes->lanes[i].focus);
+        struct lapse_lane *lane = &lanes->lanes[i];
+        if (lanes->failing != NULL) {
+            lane->shown = lane->focus && focus++ < FOCUS_MAX;
+        } else if (lane->kind == LAPSE_LANE_KEY) {
+            lane->shown = keys++ < KEYS_MAX;
+        } else {
+            lane->shown = others++ < LANES_MAX;
+        }
     }
-    return lane->focus || before < (plain ? KEYS_MAX : LANES_MAX);
 }
 
 static void draw_bar(struct drawing *drawing, const struct lapse_bar *bar) {
@@ -192,44 +248,84 @@ static void draw_bar(struct drawing *drawing, const struct lapse_bar *bar) {
     to = to > axis->columns ? axis->columns : to;
     to = to <= from ? from + 1 : to;
     for (int column = from; column < to && column < axis->columns; column++) {
-        drawing->row[column] = '=';
+        row_put(drawing, column, "=");
     }
-    char text[BAR_TEXT_MAX];
-    int inner = to - from - 2;
-    bar_text(&drawing->lanes, bar, false, text, sizeof text);
-    if ((int)strlen(text) > inner) {
-        bar_text(&drawing->lanes, bar, true, text, sizeof text);
-    }
-    int len = (int)strlen(text);
-    if (len > 0 && len <= inner) {
-        row_put(drawing, from + 1, text);
-        if (len < inner) {
-            row_put(drawing, from + 1 + len, " ");
-        }
-    }
+    bar_label(drawing, bar, from + 1, to - 1);
     if (to - 1 > from && to <= axis->columns) {
         row_put(drawing, to - 1, clipped ? ">" : "]");
     }
     row_put(drawing, from, "[");
 }
 
+/* The whole label where a stretch between two breaks has room for it, else the brief one, else the
+ * beginning of a value. */
+static void bar_label(struct drawing *drawing, const struct lapse_bar *bar, int from, int to) {
+    struct lapse_out text;
+    lapse_out_init(&text, drawing->out->alloc);
+    for (int brief = 0; brief < 2; brief++) {
+        bar_text(&drawing->lanes, bar, brief != 0, &text);
+        if (text.len == 0 || bar_label_put(drawing, from, to, text.text)) {
+            break;
+        }
+        int at, widest = bar_room(drawing, from, to, 0, &at);
+        if (drawing->lanes.lanes[bar->lane].kind == LAPSE_LANE_KEY && widest >= CUT_COLUMNS_MIN) {
+            lapse_out_free(&text);
+            (void)lapse_out_safe(&text, (const char *)bar->who.data, bar->who.len, widest);
+            (void)bar_label_put(drawing, from, to, text.text != NULL ? text.text : "");
+            break;
+        }
+        lapse_out_free(&text);
+    }
+    drawing->out->failed = drawing->out->failed || text.failed;
+    lapse_out_free(&text);
+}
+
+static bool bar_label_put(struct drawing *drawing, int from, int to, const char *text) {
+    int columns = lapse_columns_of(text, strlen(text));
+    int at, room = bar_room(drawing, from, to, columns, &at);
+    if (room < columns) {
+        return false;
+    }
+    row_put(drawing, at, text);
+    if (columns < room) {
+        row_put(drawing, at + columns, " ");
+    }
+    return true;
+}
+
+/* The first stretch of [from, to) without a break that has `columns`, or, for 0, the widest.
+ * Returns its columns. */
+static int bar_room(const struct drawing *drawing, int from, int to, int columns, int *ret_from) {
+    int widest = 0;
+    *ret_from = from;
+    for (size_t i = 0; i < drawing->axis.part_count; i++) {
+        const struct lapse_axis_part *part = &drawing->axis.parts[i];
+        int begin = part->column > from ? part->column : from;
+        int end = part->column + part->columns < to ? part->column + part->columns : to;
+        if (end - begin > widest) {
+            widest = end - begin;
+            *ret_from = begin;
+        }
+        if (columns > 0 && widest >= columns) {
+            break;
+        }
+    }
+    return widest;
+}
+
 static void bar_text(const struct lapse_lanes *lanes, const struct lapse_bar *bar, bool brief,
-                     char *buf, size_t cap) {
-    char who[BAR_TEXT_MAX / 2];
-    lapse_bytes_print(bar->who, who, sizeof who);
-    const char *number = "";
+                     struct lapse_out *out) {
+    (void)lapse_out_safe(out, (const char *)bar->who.data, bar->who.len, WHO_COLUMNS_MAX);
     switch (lanes->lanes[bar->lane].kind) {
     case LAPSE_LANE_LEASE:
-        number = brief ? " " : " token ";
+        lapse_out_format(out, brief ? " %lld" : " token %lld", (long long)bar->token);
         break;
     case LAPSE_LANE_LOCK:
-        number = brief ? " " : " revision ";
+        lapse_out_format(out, brief ? " %lld" : " revision %lld", (long long)bar->token);
         break;
     case LAPSE_LANE_KEY:
-        (void)snprintf(buf, cap, "%s", who);
-        return;
+        break;
     }
-    (void)snprintf(buf, cap, "%s%s%lld", who, number, (long long)bar->token);
 }
 
 static void draw_actors(struct drawing *drawing) {
@@ -247,10 +343,23 @@ static void draw_actors(struct drawing *drawing) {
     }
 }
 
+/* The nearest to the failing event first; what is not near it at all only if nothing failed. */
 static bool actor_shown(const struct lapse_lanes *lanes, int32_t actor) {
-    bool failing = lanes->failing != NULL && lanes->failing->actor == actor;
-    bool later = lanes->failing != NULL && lanes->failing->actor > actor;
-    return failing || actor + (later ? 1 : 0) < ACTORS_MAX;
+    enum lapse_focus own = lanes->actors[actor];
+    size_t before = 0;
+    for (size_t i = 0; i < lanes->setup->actor_count; i++) {
+        before += lanes->actors[i] > own || (lanes->actors[i] == own && i < (size_t)actor);
+    }
+    return (own != LAPSE_FOCUS_NONE || lanes->failing == NULL) && before < ACTORS_MAX;
+}
+
+static bool resource_shown(const struct lapse_lanes *lanes, size_t resource) {
+    enum lapse_focus own = lanes->resources[resource];
+    size_t before = 0;
+    for (size_t i = 0; i < lanes->setup->resource_count; i++) {
+        before += lanes->resources[i] > own || (lanes->resources[i] == own && i < resource);
+    }
+    return (own != LAPSE_FOCUS_NONE || lanes->failing == NULL) && before < RESOURCES_MAX;
 }
 
 static void actor_states(struct drawing *drawing, int32_t actor) {
@@ -258,7 +367,7 @@ static void actor_states(struct drawing *drawing, int32_t actor) {
         int64_t at = lapse_axis_instant(&drawing->axis, column);
         if (at >= 0 && at <= drawing->lanes.last) {
             char state = actor_state(drawing, actor, at);
-            drawing->row[column] = state;
+            row_put(drawing, column, (const char[]){state, '\0'});
             drawing->states[(unsigned char)state] = true;
         }
     }
@@ -307,7 +416,7 @@ static void actor_letters(struct drawing *drawing, int32_t actor) {
         if (letter == ' ' || lapse_axis_instant(&drawing->axis, column) < 0 || column == kept) {
             continue;
         }
-        drawing->row[column] = letter;
+        row_put(drawing, column, (const char[]){letter, '\0'});
         drawing->letters[(unsigned char)letter] = true;
         if (lanes->failing != NULL && event->call > 0 && event->call == lanes->failing->call) {
             kept = column;
@@ -336,10 +445,7 @@ static void draw_nodes(struct drawing *drawing) {
 static void draw_resources(struct drawing *drawing) {
     const struct lapse_setup *setup = drawing->lanes.setup;
     for (size_t i = 0; i < setup->resource_count; i++) {
-        const struct lapse_history_event *failing = drawing->lanes.failing;
-        bool focus = failing != NULL && failing->kind == LAPSE_HISTORY_RESOURCE &&
-                     failing->u.resource.resource == (int32_t)i;
-        if (i >= RESOURCES_MAX && !focus) {
+        if (!resource_shown(&drawing->lanes, i)) {
             drawing->left_out++;
             continue;
         }
@@ -436,43 +542,58 @@ static void draw_legend(struct drawing *drawing) {
         legend_put(drawing, &at, "! not sent: too late");
     }
     if (drawing->axis.part_count > 1) {
-        legend_put(drawing, &at, "// time left out");
+        legend_put(drawing, &at, "//1h// time left out");
     }
     if (drawing->left_out > 0) {
-        (void)snprintf(text, sizeof text, "(%zu more lanes not shown)", drawing->left_out);
+        (void)snprintf(text, sizeof text, "(%zu more lane%s not shown)", drawing->left_out,
+                       drawing->left_out == 1 ? "" : "s");
         legend_put(drawing, &at, text);
     }
     lapse_out_text(drawing->out, at > 0 ? "\n" : "");
 }
 
 static void row_clear(struct drawing *drawing) {
-    memset(drawing->row, ' ', sizeof drawing->row);
-    drawing->row[COLUMNS_MAX] = '\0';
+    for (int column = 0; column < COLUMNS_MAX; column++) {
+        memcpy(drawing->row[column], " ", 2);
+    }
 }
 
 static void row_breaks(struct drawing *drawing) {
     for (size_t i = 1; i < drawing->axis.part_count; i++) {
-        row_put(drawing, drawing->axis.parts[i].column - LAPSE_AXIS_BREAK, " // ");
+        const struct lapse_axis_part *part = &drawing->axis.parts[i];
+        for (int column = part->column - part->gap; column < part->column; column++) {
+            row_put(drawing, column, " ");
+        }
+        row_put(drawing, part->column - part->gap + 1, LAPSE_AXIS_MARK);
+        row_put(drawing, part->column - 1 - (int)strlen(LAPSE_AXIS_MARK), LAPSE_AXIS_MARK);
     }
 }
 
 static void row_print(struct drawing *drawing, struct lapse_bytes label) {
     int end = COLUMNS_MAX;
-    while (end > 0 && drawing->row[end - 1] == ' ') {
+    while (end > 0 && drawing->row[end - 1][0] == ' ') {
         end--;
     }
     lapse_out_text(drawing->out, "  ");
     int columns = lapse_out_safe(drawing->out, (const char *)label.data, label.len, drawing->label);
     if (end > 0) {
         lapse_out_repeat(drawing->out, ' ', drawing->label - columns + 2);
-        lapse_out_bytes(drawing->out, drawing->row, (size_t)end);
+    }
+    for (int column = 0; column < end; column++) {
+        lapse_out_text(drawing->out, drawing->row[column]);
     }
     lapse_out_text(drawing->out, "\n");
 }
 
+/* Safe text, a code point a cell. */
 static void row_put(struct drawing *drawing, int column, const char *text) {
-    for (int i = 0; text[i] != '\0' && column + i < COLUMNS_MAX; i++) {
-        drawing->row[column + i] = text[i];
+    size_t len = strlen(text);
+    for (size_t i = 0; i < len && column < COLUMNS_MAX; column++) {
+        bool plain;
+        size_t step = lapse_character_bytes(text + i, len - i, &plain);
+        memcpy(drawing->row[column], text + i, step);
+        drawing->row[column][step] = '\0';
+        i += step;
     }
 }
 

@@ -17,12 +17,10 @@ static void apply_key(struct lapse_lanes *lanes, const struct lapse_history_even
                       const struct lapse_history_event *invoke);
 static void lanes_fault(struct lapse_lanes *lanes, const struct lapse_history_event *event);
 static void lanes_belief(struct lapse_lanes *lanes, const struct lapse_history_event *event);
-static void lanes_focus(struct lapse_lanes *lanes);
+static void focus_tables(struct lapse_lanes *lanes);
 static void lanes_instants(struct lapse_lanes *lanes);
 static void note_instant(struct lapse_lanes *lanes, int64_t at);
 static void note_call(struct lapse_lanes *lanes, const struct lapse_history_event *event);
-static size_t lane_find(struct lapse_lanes *lanes, enum lapse_lane_kind kind,
-                        struct lapse_bytes bucket, struct lapse_bytes name);
 static struct lapse_bar *bar_live(const struct lapse_lanes *lanes, size_t lane, int64_t at);
 static void bar_add(struct lapse_lanes *lanes, size_t lane, const struct lapse_history_event *event,
                     struct lapse_bytes who, int64_t token);
@@ -31,7 +29,6 @@ static void stretch_begin(struct lapse_lanes *lanes, enum lapse_stretch_kind kin
                           int64_t at, const struct lapse_grant_ref *grant);
 static void stretch_end(struct lapse_lanes *lanes, enum lapse_stretch_kind kind, int32_t actor,
                         int64_t at, const struct lapse_grant_ref *grant);
-static enum lapse_lane_kind key_kind(const struct lapse_lanes *lanes, struct lapse_bytes bucket);
 
 void lapse_lanes_collect(struct lapse_lanes *lanes, const lapse_alloc *alloc,
                          const struct lapse_result_view *view, int64_t event) {
@@ -46,13 +43,18 @@ void lapse_lanes_collect(struct lapse_lanes *lanes, const lapse_alloc *alloc,
     for (size_t i = 0; i < count && !lanes->failed; i++) {
         lanes_event(lanes, lapse_history_at(view->history, i));
     }
-    lanes_focus(lanes);
+    focus_tables(lanes);
+    lapse_lanes_focus(lanes, view);
     lanes_instants(lanes);
 }
 
 void lapse_lanes_free(struct lapse_lanes *lanes) {
     lapse_alloc_free(lanes->alloc, lanes->calls, lanes->calls_cap * sizeof *lanes->calls);
+    lapse_alloc_free(lanes->alloc, lanes->actors, lanes->actors_cap * sizeof *lanes->actors);
+    lapse_alloc_free(lanes->alloc, lanes->resources,
+                     lanes->resources_cap * sizeof *lanes->resources);
     lapse_alloc_free(lanes->alloc, lanes->lanes, lanes->lane_cap * sizeof *lanes->lanes);
+    lapse_alloc_free(lanes->alloc, lanes->slots, lanes->slot_count * sizeof *lanes->slots);
     lapse_alloc_free(lanes->alloc, lanes->bars, lanes->bar_cap * sizeof *lanes->bars);
     lapse_alloc_free(lanes->alloc, lanes->stretches, lanes->stretch_cap * sizeof *lanes->stretches);
     lapse_alloc_free(lanes->alloc, lanes->instants, lanes->instant_cap * sizeof *lanes->instants);
@@ -63,32 +65,17 @@ const struct lapse_history_event *lapse_lanes_call(const struct lapse_lanes *lan
     return call > 0 && (uint64_t)call < lanes->calls_cap ? lanes->calls[call] : NULL;
 }
 
-bool lapse_lanes_holds(const struct lapse_lanes *lanes, const struct lapse_grant_ref *grant,
-                       struct lapse_bytes actor, int64_t at) {
-    for (size_t i = 0; i < lanes->bar_count; i++) {
-        const struct lapse_bar *bar = &lanes->bars[i];
-        const struct lapse_lane *lane = &lanes->lanes[bar->lane];
-        bool lock = lane->kind == LAPSE_LANE_LOCK;
-        if (lane->kind == LAPSE_LANE_KEY || lock != grant->key_lock || at < bar->from ||
-            (!bar->endless && at >= bar->to)) {
-            continue;
-        }
-        if (!lock) {
-            if (lapse_bytes_equal(lane->name, grant->name) && bar->token == grant->token) {
-                return true;
-            }
-            continue;
-        }
-        size_t split = lane->bucket.len;
-        bool same = grant->name.len == split + 1 + lane->name.len &&
-                    memcmp(grant->name.data, lane->bucket.data, split) == 0 &&
-                    (lane->name.len == 0 ||
-                     memcmp(grant->name.data + split + 1, lane->name.data, lane->name.len) == 0);
-        if (same && lapse_bytes_equal(bar->who, actor)) {
-            return true;
+enum lapse_lane_kind lapse_lanes_kind(const struct lapse_lanes *lanes, struct lapse_bytes bucket) {
+    if (bucket.len == 0) {
+        return LAPSE_LANE_LEASE;
+    }
+    for (size_t i = 0; i < lanes->setup->bucket_count; i++) {
+        const struct lapse_setup_bucket *declared = &lanes->setup->buckets[i];
+        if (declared->locks && lapse_bytes_equal(declared->name, bucket)) {
+            return LAPSE_LANE_LOCK;
         }
     }
-    return false;
+    return LAPSE_LANE_KEY;
 }
 
 static void lanes_event(struct lapse_lanes *lanes, const struct lapse_history_event *event) {
@@ -97,7 +84,6 @@ static void lanes_event(struct lapse_lanes *lanes, const struct lapse_history_ev
     switch (event->kind) {
     case LAPSE_HISTORY_INVOKE:
         note_call(lanes, event);
-        note_instant(lanes, event->at.ns);
         break;
     case LAPSE_HISTORY_APPLY:
         invoke = lapse_lanes_call(lanes, event->call);
@@ -108,16 +94,10 @@ static void lanes_event(struct lapse_lanes *lanes, const struct lapse_history_ev
     case LAPSE_HISTORY_FAULT_BEGIN:
     case LAPSE_HISTORY_FAULT_END:
         lanes_fault(lanes, event);
-        note_instant(lanes, event->at.ns);
         break;
     case LAPSE_HISTORY_BELIEF_BEGIN:
     case LAPSE_HISTORY_BELIEF_END:
         lanes_belief(lanes, event);
-        note_instant(lanes, event->at.ns);
-        break;
-    case LAPSE_HISTORY_RESOURCE:
-    case LAPSE_HISTORY_PROBE:
-        note_instant(lanes, event->at.ns);
         break;
     default:
         break;
@@ -143,7 +123,7 @@ static void apply_lease(struct lapse_lanes *lanes, const struct lapse_history_ev
                         const struct lapse_request *request) {
     const struct lapse_answer *answer = &event->u.apply.answer;
     const struct lapse_bytes none = {NULL, 0};
-    size_t lane = lane_find(lanes, LAPSE_LANE_LEASE, none, request->command.key);
+    size_t lane = lapse_lane_find(lanes, LAPSE_LANE_LEASE, none, request->command.key);
     if (lanes->failed || answer->status != LAPSE_OK) {
         return;
     }
@@ -171,8 +151,8 @@ static void apply_key(struct lapse_lanes *lanes, const struct lapse_history_even
     if (!write && !term && !end && verb != LAPSE_VERB_GET && verb != LAPSE_VERB_ENTRY) {
         return;
     }
-    enum lapse_lane_kind kind = key_kind(lanes, command->bucket);
-    size_t lane = lane_find(lanes, kind, command->bucket, command->key);
+    enum lapse_lane_kind kind = lapse_lanes_kind(lanes, command->bucket);
+    size_t lane = lapse_lane_find(lanes, kind, command->bucket, command->key);
     if (lanes->failed || answer->status != LAPSE_OK || (!write && !term && !end)) {
         return;
     }
@@ -225,31 +205,21 @@ static void lanes_belief(struct lapse_lanes *lanes, const struct lapse_history_e
     }
 }
 
-/* Marks the lanes that the failing event is about. */
-static void lanes_focus(struct lapse_lanes *lanes) {
-    const struct lapse_history_event *event = lanes->failing;
-    if (event == NULL) {
+static void focus_tables(struct lapse_lanes *lanes) {
+    void *actors = NULL, *resources = NULL;
+    size_t actor_count = lanes->setup->actor_count, resource_count = lanes->setup->resource_count;
+    bool whole = lapse_alloc_grow(lanes->alloc, &actors, &lanes->actors_cap, actor_count + 1,
+                                  sizeof *lanes->actors) &&
+                 lapse_alloc_grow(lanes->alloc, &resources, &lanes->resources_cap,
+                                  resource_count + 1, sizeof *lanes->resources);
+    lanes->actors = actors;
+    lanes->resources = resources;
+    if (!whole) {
+        lanes->failed = true;
         return;
     }
-    const struct lapse_history_event *invoke = lapse_lanes_call(lanes, event->call);
-    struct lapse_bytes bucket = {NULL, 0}, name = {NULL, 0};
-    if (event->kind == LAPSE_HISTORY_PROBE) {
-        bucket = event->u.probe.bucket;
-        name = event->u.probe.name;
-    } else if (invoke != NULL) {
-        bucket = invoke->u.invoke.request.command.bucket;
-        name = invoke->u.invoke.request.command.key;
-    } else if (event->kind == LAPSE_HISTORY_EMIT || event->kind == LAPSE_HISTORY_DELIVER) {
-        bucket = event->kind == LAPSE_HISTORY_EMIT ? event->u.emit.event.bucket
-                                                   : event->u.deliver.event.bucket;
-        name = event->kind == LAPSE_HISTORY_EMIT ? event->u.emit.event.key
-                                                 : event->u.deliver.event.key;
-    }
-    for (size_t i = 0; i < lanes->lane_count; i++) {
-        struct lapse_lane *lane = &lanes->lanes[i];
-        lane->focus =
-            lapse_bytes_equal(lane->bucket, bucket) && lapse_bytes_equal(lane->name, name);
-    }
+    memset(lanes->actors, 0, lanes->actors_cap * sizeof *lanes->actors);
+    memset(lanes->resources, 0, lanes->resources_cap * sizeof *lanes->resources);
 }
 
 static int instant_order(const void *a, const void *b) {
@@ -257,15 +227,44 @@ static int instant_order(const void *a, const void *b) {
     return left < right ? -1 : left > right;
 }
 
+/* Whether the event has a place in a lane that is shown. */
+static bool event_seen(const struct lapse_lanes *lanes, const struct lapse_history_event *event) {
+    bool all = lanes->failing == NULL;
+    switch (event->kind) {
+    case LAPSE_HISTORY_INVOKE:
+    case LAPSE_HISTORY_FAULT_BEGIN:
+    case LAPSE_HISTORY_FAULT_END:
+    case LAPSE_HISTORY_BELIEF_BEGIN:
+    case LAPSE_HISTORY_BELIEF_END:
+        return all || event->actor < 0 || lanes->actors[event->actor] != LAPSE_FOCUS_NONE;
+    case LAPSE_HISTORY_RESOURCE:
+        return all || lanes->resources[event->u.resource.resource] != LAPSE_FOCUS_NONE;
+    case LAPSE_HISTORY_PROBE:
+        return all;
+    default:
+        return false;
+    }
+}
+
 /* Instants that the axis keeps apart: rising, unique, not too many. */
 static void lanes_instants(struct lapse_lanes *lanes) {
     note_instant(lanes, 0);
     note_instant(lanes, lanes->last);
+    for (size_t i = 0; !lanes->failed && i < lapse_history_count(lanes->history); i++) {
+        const struct lapse_history_event *event = lapse_history_at(lanes->history, i);
+        if (event == lanes->failing || event_seen(lanes, event)) {
+            note_instant(lanes, event->at.ns);
+        }
+    }
     for (size_t i = 0; i < lanes->bar_count; i++) {
         const struct lapse_bar *bar = &lanes->bars[i];
+        if (lanes->failing != NULL && !lanes->lanes[bar->lane].focus) {
+            continue;
+        }
         note_instant(lanes, bar->from);
-        /* An end far beyond the run would squeeze the run itself. */
-        if (!bar->endless && bar->to / 3 <= lanes->last / 2) {
+        /* An end far beyond the run would squeeze the run itself, unless it is all at one instant.
+         */
+        if (!bar->endless && (lanes->last == 0 || bar->to / 3 <= lanes->last / 2)) {
             note_instant(lanes, bar->to);
         }
     }
@@ -313,35 +312,12 @@ static void note_call(struct lapse_lanes *lanes, const struct lapse_history_even
     lanes->calls[event->call] = event;
 }
 
-/* The lane's index; makes it if it is new. */
-static size_t lane_find(struct lapse_lanes *lanes, enum lapse_lane_kind kind,
-                        struct lapse_bytes bucket, struct lapse_bytes name) {
-    for (size_t i = 0; i < lanes->lane_count; i++) {
-        const struct lapse_lane *lane = &lanes->lanes[i];
-        if (lane->kind == kind && lapse_bytes_equal(lane->bucket, bucket) &&
-            lapse_bytes_equal(lane->name, name)) {
-            return i;
-        }
-    }
-    void *array = lanes->lanes;
-    if (!lapse_alloc_grow(lanes->alloc, &array, &lanes->lane_cap, lanes->lane_count + 1,
-                          sizeof *lanes->lanes)) {
-        lanes->failed = true;
-        return 0;
-    }
-    lanes->lanes = array;
-    lanes->lanes[lanes->lane_count] = (struct lapse_lane){kind, bucket, name, false};
-    return lanes->lane_count++;
-}
-
 static struct lapse_bar *bar_live(const struct lapse_lanes *lanes, size_t lane, int64_t at) {
-    for (size_t i = lanes->bar_count; i-- > 0;) {
-        struct lapse_bar *bar = &lanes->bars[i];
-        if (bar->lane == lane) {
-            return bar->endless || at < bar->to ? bar : NULL;
-        }
+    if (lanes->failed || lanes->lanes[lane].bar_last == LAPSE_BAR_NONE) {
+        return NULL;
     }
-    return NULL;
+    struct lapse_bar *bar = &lanes->bars[lanes->lanes[lane].bar_last];
+    return bar->endless || at < bar->to ? bar : NULL;
 }
 
 static void bar_add(struct lapse_lanes *lanes, size_t lane, const struct lapse_history_event *event,
@@ -353,8 +329,10 @@ static void bar_add(struct lapse_lanes *lanes, size_t lane, const struct lapse_h
         return;
     }
     lanes->bars = array;
-    struct lapse_bar *bar = &lanes->bars[lanes->bar_count++];
-    *bar = (struct lapse_bar){lane, event->at.ns, event->at.ns, false, who, token};
+    struct lapse_bar *bar = &lanes->bars[lanes->bar_count];
+    *bar = (struct lapse_bar){
+        lane, event->at.ns, event->at.ns, false, who, token, lanes->lanes[lane].bar_last};
+    lanes->lanes[lane].bar_last = lanes->bar_count++;
     bar_until(bar, event->at.ns, &event->u.apply.answer);
 }
 
@@ -393,14 +371,4 @@ static void stretch_end(struct lapse_lanes *lanes, enum lapse_stretch_kind kind,
             return;
         }
     }
-}
-
-static enum lapse_lane_kind key_kind(const struct lapse_lanes *lanes, struct lapse_bytes bucket) {
-    for (size_t i = 0; i < lanes->setup->bucket_count; i++) {
-        const struct lapse_setup_bucket *declared = &lanes->setup->buckets[i];
-        if (declared->locks && lapse_bytes_equal(declared->name, bucket)) {
-            return LAPSE_LANE_LOCK;
-        }
-    }
-    return LAPSE_LANE_KEY;
 }

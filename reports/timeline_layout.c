@@ -1,14 +1,27 @@
 /* Where instants go: a true time axis that fits the width. It is linear, so that lengths can be
  * compared by eye; stretches in which nothing happens are cut out only where without the cut
  * different instants would share a column. */
+#include <stdio.h>
 #include <string.h>
 
 #include "timeline.h"
 
-static void axis_try(struct lapse_axis *axis, const int64_t *instants, size_t count,
-                     const size_t *cuts, size_t cut_count, int columns);
+/* Columns before a break: room for the label of a bar that goes on in it, or for that of an
+ * instant. */
+enum { TAIL_ROOMY = 12, TAIL_LEAST = 2 };
+
+struct cuts {
+    const size_t *at; /* the gaps behind these instants are cut out */
+    size_t count;
+    int tail; /* columns that are still drawn before each */
+};
+
+static bool axis_try(struct lapse_axis *axis, const int64_t *instants, size_t count,
+                     struct cuts cuts, int columns);
 static bool axis_place(struct lapse_axis *axis, const int64_t *instants, size_t count,
-                       const size_t *cuts, size_t cut_count, int columns);
+                       struct cuts cuts, int columns);
+static bool part_begin(struct lapse_axis *axis, int64_t last, int64_t next);
+static void length_print(int64_t ns, char *buf);
 static size_t axis_clashes(const struct lapse_axis *axis, const int64_t *instants, size_t count);
 static void cuts_choose(const int64_t *instants, size_t count, size_t *cuts, size_t *ret_count);
 static int64_t step_next(int64_t step);
@@ -19,15 +32,20 @@ void lapse_axis_fit(struct lapse_axis *axis, const int64_t *instants, size_t cou
     size_t cuts[LAPSE_AXIS_PARTS_MAX - 1]; /* by length of the gap, the longest first */
     size_t cut_count;
     cuts_choose(instants, count, cuts, &cut_count);
-    axis_try(axis, instants, count, cuts, 0, columns);
+    bool fits = axis_try(axis, instants, count, (struct cuts){cuts, 0, 0}, columns);
+    LAPSE_ASSERT(fits);
     size_t best = axis_clashes(axis, instants, count);
-    for (size_t k = 1; k <= cut_count && best > 0; k++) {
-        struct lapse_axis other;
-        axis_try(&other, instants, count, cuts, k, columns);
-        size_t clashes = axis_clashes(&other, instants, count);
-        if (clashes < best) {
-            best = clashes;
-            *axis = other;
+    for (size_t k = 1; k <= cut_count; k++) {
+        for (int tail = TAIL_ROOMY; best > 0 && tail > 0; tail -= TAIL_ROOMY - TAIL_LEAST) {
+            struct lapse_axis other;
+            if (!axis_try(&other, instants, count, (struct cuts){cuts, k, tail}, columns)) {
+                continue;
+            }
+            size_t clashes = axis_clashes(&other, instants, count);
+            if (clashes < best) {
+                best = clashes;
+                *axis = other;
+            }
         }
     }
 }
@@ -36,7 +54,7 @@ int lapse_axis_column(const struct lapse_axis *axis, int64_t at) {
     for (size_t i = 0; i < axis->part_count; i++) {
         const struct lapse_axis_part *part = &axis->parts[i];
         if (at < part->from) {
-            return i == 0 ? part->column : part->column - LAPSE_AXIS_BREAK;
+            return i == 0 ? part->column : part->column - part->gap;
         }
         int64_t column = (at - part->from) / axis->quantum_ns;
         if (column < part->columns) {
@@ -56,51 +74,81 @@ int64_t lapse_axis_instant(const struct lapse_axis *axis, int column) {
     return -1;
 }
 
-/* The finest scale at which all parts fit. */
-static void axis_try(struct lapse_axis *axis, const int64_t *instants, size_t count,
-                     const size_t *cuts, size_t cut_count, int columns) {
-    int64_t step = LAPSE_AXIS_TICK;
-    for (;;) {
+/* The finest scale at which all parts fit. False if the breaks alone leave no room. */
+static bool axis_try(struct lapse_axis *axis, const int64_t *instants, size_t count,
+                     struct cuts cuts, int columns) {
+    for (int64_t step = LAPSE_AXIS_TICK;; step = step_next(step)) {
         memset(axis, 0, sizeof *axis);
         axis->quantum_ns = step / LAPSE_AXIS_TICK;
-        if (axis_place(axis, instants, count, cuts, cut_count, columns)) {
-            return;
+        if (axis_place(axis, instants, count, cuts, columns)) {
+            return true;
         }
-        step = step_next(step);
+        if (axis->quantum_ns > instants[count - 1] || step > INT64_MAX / 10) {
+            return false;
+        }
     }
 }
 
 static bool axis_place(struct lapse_axis *axis, const int64_t *instants, size_t count,
-                       const size_t *cuts, size_t cut_count, int columns) {
+                       struct cuts cuts, int columns) {
     int64_t quantum = axis->quantum_ns;
-    int64_t from = instants[0] / quantum * quantum;
-    int64_t column = 0;
+    axis->part_count = 1;
+    axis->parts[0].from = instants[0] / quantum * quantum;
+    axis->parts[0].first = instants[0];
     for (size_t i = 0; i < count; i++) {
         bool cut = i + 1 == count;
-        for (size_t k = 0; k < cut_count; k++) {
-            cut = cut || cuts[k] == i;
+        for (size_t k = 0; k < cuts.count; k++) {
+            cut = cut || cuts.at[k] == i;
         }
         if (!cut) {
             continue;
         }
-        int64_t wide = (instants[i] - from) / quantum;
-        if (wide >= columns - column) {
+        struct lapse_axis_part *part = &axis->parts[axis->part_count - 1];
+        bool last = i + 1 == count;
+        int64_t wide = (instants[i] - part->from) / quantum + 1 + (last ? 0 : cuts.tail);
+        if (wide > columns - part->column) {
             return false;
         }
-        wide++;
-        LAPSE_ASSERT(axis->part_count < LAPSE_AXIS_PARTS_MAX);
-        axis->parts[axis->part_count++] =
-            (struct lapse_axis_part){from, instants[i], (int)column, (int)wide};
-        column += wide;
-        axis->columns = (int)column;
-        if (i + 1 < count) {
-            /* A little of what lies before is shown, so that an end stands clear of the break. */
-            int64_t next = instants[i + 1] / quantum * quantum;
-            from = next - 2 * quantum > instants[i] ? next - 2 * quantum : next;
-            column += LAPSE_AXIS_BREAK;
+        part->to = instants[i];
+        part->columns = (int)wide;
+        axis->columns = part->column + part->columns;
+        if (!last && !part_begin(axis, instants[i], instants[i + 1])) {
+            return false;
         }
     }
     return true;
+}
+
+/* A little of what lies before is shown, so that an end stands clear of the break. False if nothing
+ * would be left out. */
+static bool part_begin(struct lapse_axis *axis, int64_t last, int64_t next) {
+    int64_t quantum = axis->quantum_ns;
+    LAPSE_ASSERT(axis->part_count < LAPSE_AXIS_PARTS_MAX);
+    const struct lapse_axis_part *before = &axis->parts[axis->part_count - 1];
+    struct lapse_axis_part *part = &axis->parts[axis->part_count++];
+    int64_t from = next / quantum * quantum;
+    part->from = from - 2 * quantum > last ? from - 2 * quantum : from;
+    part->first = next;
+    if ((part->from - before->from) / quantum <= before->columns) {
+        return false;
+    }
+    length_print(part->from - last, part->length);
+    part->gap = (int)strlen(part->length) + (int)strlen(LAPSE_AXIS_MARK) * 2 + 2;
+    part->column = axis->columns + part->gap;
+    return true;
+}
+
+/* The two largest units of a length: a break says how much it leaves out, the labels beside it say
+ * exactly what. */
+static void length_print(int64_t ns, char *buf) {
+    char whole[LAPSE_TIME_TEXT_MAX];
+    (void)lapse_span_print((struct lapse_span){ns}, whole);
+    size_t len = 0;
+    for (int units = 0; whole[len] != '\0' && units < 2; units++) {
+        len += strspn(whole + len, "0123456789");
+        len += strcspn(whole + len, "0123456789");
+    }
+    (void)snprintf(buf, LAPSE_AXIS_LENGTH_MAX, "%.*s", (int)len, whole);
 }
 
 static size_t axis_clashes(const struct lapse_axis *axis, const int64_t *instants, size_t count) {

@@ -1,5 +1,6 @@
 /* The timeline: exact edges on the axis, belief beside truth, a picture that always fits. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,9 +8,8 @@
 
 #define S LAPSE_NS_PER_S
 
-static const struct lapse_setup_actor actors[] = {
-    {{(const unsigned char *)"w1", 2}, {NULL, 0}, false, {0}},
-    {{(const unsigned char *)"w2", 2}, {NULL, 0}, false, {0}}};
+static const struct lapse_setup_actor actors[] = {{.name = {(const unsigned char *)"w1", 2}},
+                                                  {.name = {(const unsigned char *)"w2", 2}}};
 static const struct lapse_setup_resource resources[] = {
     {{(const unsigned char *)"report", 6}, true}};
 
@@ -157,6 +157,75 @@ Test(timeline, any_axis_fits_and_keeps_order) {
     }
 }
 
+Test(timeline, a_break_says_its_length_and_leaves_labels_whole) {
+    struct story story;
+    story_begin(&story);
+    granted(&story, 0, 0, 86400 * S, 1);
+    written(&story, 0, S, 1);
+    written(&story, 0, 43200 * S, 1);
+    written(&story, 0, 43201 * S, 1);
+    char *text = drawn(&story, "FENCE-03", 70);
+    cr_assert_str_eq(text,
+                     "          0s        1s        2s  //11h59m//   12h       12h1s\n"
+                     "  job     [w1 token 1 =========== //      // ============>\n"
+                     "  w1      A#########W############ //      // ##W#########W\n"
+                     "  report            1             //      //   1         1\n"
+                     "                                                         ^ FENCE-03\n"
+                     "  # holds and runs   1 write taken with token 1 (* without)\n"
+                     "  A acquire   W write   //1h// time left out   (1 more lane not shown)\n");
+    free(text);
+}
+
+/* What the failing event is not about is folded away, and counted. */
+Test(timeline, lanes_beside_the_violation_are_folded) {
+    struct story story;
+    story_begin(&story);
+    granted(&story, 0, 0, 30 * S, 1);
+    granted(&story, 1, 30 * S, 30 * S, 2);
+    struct lapse_history_event probe = {.kind = LAPSE_HISTORY_PROBE, .at = {40 * S}, .actor = -1};
+    probe.u.probe.kind = LAPSE_PROBE_GONE;
+    probe.u.probe.bucket = lapse_bytes_of("codes");
+    probe.u.probe.name = lapse_bytes_of("cl\xC3\xA9");
+    tell(&story, probe);
+    char *text = drawn(&story, "KV-03", 70);
+    cr_assert_not_null(strstr(text, "\n  codes/cl\xC3\xA9\n"), "%s", text);
+    cr_assert_not_null(strstr(text, "^ KV-03\n"), "%s", text);
+    cr_assert_not_null(strstr(text, "(4 more lanes not shown)"), "%s", text);
+    cr_assert_null(strstr(text, "job"), "%s", text);
+    free(text);
+}
+
+/* Labels of the axis have a blank between them and end inside the width, at any scale. */
+Test(timeline, labels_of_the_axis_never_touch) {
+    static const int64_t gaps[] = {1,       999,         S - 1,         S,          59 * S,
+                                   899 * S, 900 * S - 1, 86399 * S + 1, 2591999 * S};
+    const size_t count = sizeof gaps / sizeof *gaps;
+    for (size_t i = 0; i < count * count * count; i++) {
+        struct story story;
+        story_begin(&story);
+        int64_t at = 0;
+        granted(&story, 0, 0, 1, 1);
+        for (size_t rest = i, k = 0; k < 3; k++, rest /= count) {
+            at += gaps[rest % count];
+            written(&story, 0, at, 1);
+        }
+        char *text = drawn(&story, "FENCE-03", 80);
+        size_t len = strcspn(text, "\n");
+        cr_assert_leq(len, 80, "%s", text);
+        for (const char *word = text; word < text + len;) {
+            word += strspn(word, " ");
+            size_t bytes = strcspn(word, " \n");
+            const char *mark = strstr(word, "//");
+            bool plain = mark == NULL || mark >= word + bytes;
+            cr_assert(plain || (mark == word && strncmp(word + bytes - 2, "//", 2) == 0 &&
+                                strstr(word + 2, "//") == word + bytes - 2),
+                      "%s", text);
+            word += bytes;
+        }
+        free(text);
+    }
+}
+
 Test(timeline, a_long_run_stays_on_a_screen) {
     struct story story;
     story_begin(&story);
@@ -174,4 +243,42 @@ Test(timeline, a_long_run_stays_on_a_screen) {
     cr_assert_leq(lines, 20, "%s", text);
     cr_assert_not_null(strstr(text, "FENCE-03"), "%s", text);
     free(text);
+}
+
+Test(timeline, lane_of_a_name_is_found_among_many) {
+    enum { COUNT = 5000 };
+    struct lapse_setup setup;
+    memset(&setup, 0, sizeof setup);
+    const struct lapse_setup_bucket buckets[] = {{.name = lapse_bytes_of("a/b"), .locks = true}};
+    setup.bucket_count = 1;
+    setup.buckets = buckets;
+    struct lapse_lanes lanes = {.alloc = lapse_alloc_libc(), .setup = &setup};
+    static char names[COUNT][8];
+    const struct lapse_bytes none = {NULL, 0};
+    cr_assert_null(lapse_lane_seek(&lanes, none, lapse_bytes_of("0")));
+    for (int turn = 0; turn < 2; turn++) { /* the second finds what the first made */
+        for (size_t i = 0; i < COUNT; i++) {
+            (void)snprintf(names[i], sizeof names[i], "%zu", i / 2);
+            struct lapse_bytes bucket = i % 2 == 0 ? none : buckets[0].name;
+            cr_assert_eq(lapse_lane_find(&lanes, lapse_lanes_kind(&lanes, bucket), bucket,
+                                         lapse_bytes_of(names[i])),
+                         i);
+        }
+    }
+    cr_assert_eq(lanes.lane_count, COUNT);
+    const struct {
+        struct lapse_grant_ref grant;
+        ptrdiff_t lane;
+    } cases[] = {
+        {{true, false, lapse_bytes_of("7"), 1}, 14},
+        {{true, true, lapse_bytes_of("a/b/7"), 1}, 15},
+        {{true, true, lapse_bytes_of("a/7"), 1}, -1},
+        {{true, false, lapse_bytes_of("a/b/7"), 1}, -1},
+        {{false, false, lapse_bytes_of("7"), 1}, -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct lapse_lane *lane = lapse_lane_of_grant(&lanes, &cases[i].grant);
+        cr_assert_eq(lane == NULL ? -1 : lane - lanes.lanes, cases[i].lane, "case %zu", i);
+    }
+    lapse_lanes_free(&lanes);
 }

@@ -25,8 +25,10 @@ static void walk_line(struct walk *w, const struct lapse_node *line);
 static int64_t times_of(const struct lapse_node *line, int64_t around);
 static void declare_label(struct walk *w, const struct lapse_node *line);
 static void declare_save(struct walk *w, const struct lapse_node *line, int64_t times);
-static void add_slot(struct walk *w, const struct lapse_node *save, size_t len, int64_t count,
-                     bool indexed);
+static struct lapse_slot_decl *add_slot(struct walk *w, const struct lapse_node *save, size_t len,
+                                        int64_t count, bool indexed);
+static void add_verb(struct lapse_slot_decl *decl, const struct lapse_node *line);
+static void declare_opened(struct walk *w, const struct lapse_node *line);
 static void declare_watch(struct walk *w, const struct lapse_node *line);
 static void declare_leases(struct walk *w, const struct lapse_node *line);
 
@@ -52,14 +54,18 @@ void lapse_resolve_declare_buckets(struct lapse_decoder *d, const struct lapse_n
             continue;
         }
         struct lapse_setup_bucket *bucket = lapse_decoder_add(d, &d->buckets);
-        if (bucket == NULL) {
+        struct lapse_bucket_decl *decl = lapse_decoder_add(d, &d->bucket_decls);
+        if (bucket == NULL || decl == NULL) {
             return;
         }
+        const struct lapse_node *markers = lapse_node_get(words, "markers");
+        decl->markers_open = markers != NULL && markers->varied;
         bucket->name = lapse_decoder_bytes(d, node->keys[i]);
         (void)lapse_decoder_name(d, LAPSE_SPACE_BUCKET, node->keys[i]->text,
                                  (int32_t)d->buckets.count - 1);
         if (!lapse_node_is_null(words)) {
-            (void)lapse_resolve_terms(d, words, false, &bucket->config, &bucket->locks);
+            bool fine = lapse_resolve_terms(d, words, false, &bucket->config, &bucket->locks);
+            decl->markers_open = decl->markers_open || !fine;
         }
     }
 }
@@ -237,6 +243,7 @@ static void walk_line(struct walk *w, const struct lapse_node *line) {
     declare_save(w, line, times);
     declare_watch(w, line);
     declare_leases(w, line);
+    declare_opened(w, line);
     int64_t around = w->times;
     w->times = times;
     walk_list(w, lapse_node_get(line, "do"));
@@ -294,12 +301,15 @@ static void declare_save(struct walk *w, const struct lapse_node *line, int64_t 
         lapse_diag_note(w->d->diags, diag, "help", "give the step or its loop `times: N`");
         times = 1;
     }
-    add_slot(w, save, len, indexed ? times : 1, indexed);
+    struct lapse_slot_decl *decl = add_slot(w, save, len, indexed ? times : 1, indexed);
+    if (decl != NULL) {
+        add_verb(decl, line);
+    }
 }
 
-/* A name may be saved by several lines: they fill the same slots. */
-static void add_slot(struct walk *w, const struct lapse_node *save, size_t len, int64_t count,
-                     bool indexed) {
+/* A name may be saved by several lines: they fill the same slots. NULL: too many, or no memory. */
+static struct lapse_slot_decl *add_slot(struct walk *w, const struct lapse_node *save, size_t len,
+                                        int64_t count, bool indexed) {
     struct lapse_decoder *d = w->d;
     enum lapse_space space = indexed ? LAPSE_SPACE_SLOT_INDEXED : LAPSE_SPACE_SLOT;
     int32_t known = lapse_decoder_find(d, space, save->text, len);
@@ -310,7 +320,7 @@ static void add_slot(struct walk *w, const struct lapse_node *save, size_t len, 
                               "`%.60s` is saved on line %d by fewer calls", save->text,
                               first->place.line);
         }
-        return;
+        return first;
     }
     char *name = lapse_pool_text(d->pool, save->text, len);
     struct lapse_slot_decl *decl = lapse_decoder_add(d, &d->slots);
@@ -318,11 +328,48 @@ static void add_slot(struct walk *w, const struct lapse_node *save, size_t len, 
     if (name == NULL || decl == NULL || *d->budget < 0) {
         d->nomem = d->nomem || name == NULL;
         d->slots.count -= decl == NULL ? 0 : 1;
-        return;
+        return NULL;
     }
-    *decl = (struct lapse_slot_decl){name, d->slot_total, (int32_t)count, indexed, save->place};
+    *decl = (struct lapse_slot_decl){.name = name,
+                                     .base = d->slot_total,
+                                     .count = (int32_t)count,
+                                     .indexed = indexed,
+                                     .place = save->place,
+                                     .one_verb = true};
     d->slot_total += (int32_t)count;
     (void)lapse_decoder_name(d, space, name, (int32_t)d->slots.count - 1);
+    return decl;
+}
+
+/* What the line's verb answers, added to what the name can hold. A line whose verb answers nothing
+ * that is known here, or that is a mistake, leaves everything possible. */
+static void add_verb(struct lapse_slot_decl *decl, const struct lapse_node *line) {
+    const char *word = "";
+    for (size_t i = 0; i < line->count; i++) {
+        const struct lapse_word *row = lapse_word_find(LAPSE_WORD_VERB, line->keys[i]->text);
+        word = row != NULL && row->stage == 1 ? row->word : word;
+    }
+    int verb = lapse_decode_verb(word);
+    bool dated = lapse_node_get(line, "expires_at") != NULL;
+    for (int i = LAPSE_FIELD_DEFAULT; i < LAPSE_FIELDS; i++) {
+        decl->kinds[i] |=
+            verb == 0 ? UINT32_MAX : lapse_field_saved(verb, dated, (enum lapse_field)i);
+    }
+    decl->one_verb = decl->one_verb && (decl->verb == NULL || strcmp(decl->verb, word) == 0);
+    decl->verb = decl->verb == NULL ? word : decl->verb;
+}
+
+/* An `open` shows what that call answers; it declares nothing. Kept to say so. */
+static void declare_opened(struct walk *w, const struct lapse_node *line) {
+    const struct lapse_node *name = lapse_node_get(line, "open");
+    if (name == NULL || name->kind != LAPSE_NODE_SCALAR || name->len == 0 ||
+        !lapse_decoder_name(w->d, LAPSE_SPACE_OPENED, name->text, (int32_t)w->d->opened.count)) {
+        return;
+    }
+    struct lapse_place *place = lapse_decoder_add(w->d, &w->d->opened);
+    if (place != NULL) {
+        *place = name->place;
+    }
 }
 
 /* A watch without `as` is named by what it watches, unless that name is taken. */

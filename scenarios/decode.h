@@ -21,7 +21,8 @@ enum lapse_space {
     LAPSE_SPACE_SLOT,         /* $x; number: index in `slots` */
     LAPSE_SPACE_SLOT_INDEXED, /* the x of $x$n; number: index in `slots` */
     LAPSE_SPACE_MEASURE,
-    LAPSE_SPACE_LEASE
+    LAPSE_SPACE_LEASE,
+    LAPSE_SPACE_OPENED /* a bucket that `open` names; number: index in `opened` */
 };
 
 struct lapse_slot_decl {
@@ -29,10 +30,26 @@ struct lapse_slot_decl {
     int32_t base, count;
     bool indexed;
     struct lapse_place place;
+    const char *verb;             /* of the first line that saves it */
+    bool one_verb;                /* the other lines that save it have the same verb */
+    uint32_t kinds[LAPSE_FIELDS]; /* what each field can be: 1 << kind of operand; 0: never there */
 };
 struct lapse_watch_decl {
     const char *name;
     int32_t bucket, actor;
+};
+
+struct lapse_bucket_decl {
+    bool markers_open; /* whether it has markers is for another row of `vary`, or a mistake */
+};
+/* A fault line, for the check that what ends one has one to end. */
+struct lapse_fault_decl {
+    enum lapse_fault_kind kind;
+    bool ends;
+    bool varied; /* `vary` moves it: it is not the same in every row */
+    int32_t actor, node;
+    int64_t at_ns;
+    struct lapse_place place;
 };
 
 enum { LAPSE_TIMES_MAX = 10000 };
@@ -52,8 +69,12 @@ struct lapse_decoder {
     struct lapse_list steps, checks;              /* side by side */
     struct lapse_list tasks, world, finals, loops;
     struct lapse_list slots, watches, measures;
+    struct lapse_list bucket_decls; /* struct lapse_bucket_decl, beside `buckets` */
+    struct lapse_list opened;       /* struct lapse_place */
+    struct lapse_list faults;       /* struct lapse_fault_decl */
     int32_t slot_total;
     int64_t times;    /* of the line being decoded; 0: $n stands for nothing */
+    int32_t listed;   /* the bucket whose listing is expected; -1 */
     bool leases_open; /* a lease name holds $, so names cannot be checked */
     bool endless;     /* a loop has neither times nor until: INSTANT */
     struct lapse_place endless_place;
@@ -94,7 +115,8 @@ enum lapse_span_fault {
     LAPSE_SPAN_NO_UNIT,
     LAPSE_SPAN_MALFORMED,
     LAPSE_SPAN_MONTH,
-    LAPSE_SPAN_RANGE
+    LAPSE_SPAN_RANGE,
+    LAPSE_SPAN_ORDER /* units that do not fall, as in 1m1h */
 };
 /* Reads a whole text as a duration with arithmetic; notes nothing. *ret_at: where it went wrong. */
 enum lapse_span_fault lapse_number_scan(const char *text, size_t len, int64_t *ret_ns,
@@ -120,8 +142,25 @@ bool lapse_text_slot(struct lapse_decoder *d, const struct lapse_node *node,
 /* An operand of this kind: NUMBER, SPAN, DATE or TEXT; the first three also as `$x`, `$x+1`. */
 bool lapse_text_operand(struct lapse_decoder *d, const struct lapse_node *node,
                         enum lapse_operand_kind kind, struct lapse_operand *ret);
-/* The field of this word, or DEFAULT. */
-enum lapse_field lapse_text_field(const char *word, size_t len);
+/* As lapse_text_operand, of a call's own argument: notes a saved value that is never of its kind.
+ */
+bool lapse_text_argument(struct lapse_decoder *d, const struct lapse_node *node,
+                         enum lapse_operand_kind kind, struct lapse_operand *ret);
+
+/* ---- Fields of answers (fields.c). */
+/* The field of this word, or DEFAULT; the word of a field. */
+enum lapse_field lapse_field_find(const char *word, size_t len);
+const char *lapse_field_word(enum lapse_field field);
+/* What `$x` alone means of a reply to this verb. */
+enum lapse_field lapse_field_default(int verb);
+/* Whether the answer of the verb has the field. */
+bool lapse_field_answered(int verb, enum lapse_status status, enum lapse_field field);
+/* What the field of a saved reply can be: 1 << kind of operand. `dated`: the call says
+ * `expires_at`. */
+uint32_t lapse_field_saved(int verb, bool dated, enum lapse_field field);
+/* The words of the fields that an answer has; of those that a saved name has. Return buf. */
+const char *lapse_field_list(int verb, enum lapse_status status, char *buf, size_t cap);
+const char *lapse_field_list_saved(const uint32_t *kinds, char *buf, size_t cap);
 
 /* ---- Names (resolve.c). */
 /* Declares buckets, resources and actors, then saves, labels, watches and lease names. */
@@ -134,6 +173,8 @@ bool lapse_resolve_key(struct lapse_decoder *d, const struct lapse_node *node, i
                        size_t *ret_offset);
 /* A declared bucket whose name and `/` begin the text, or -1. */
 int32_t lapse_resolve_prefix(const struct lapse_decoder *d, const struct lapse_node *node);
+/* Notes an end that never becomes an event, because the bucket keeps no markers. */
+void lapse_resolve_markers(struct lapse_decoder *d, int32_t bucket, struct lapse_place place);
 /* Notes a lease name that no call of the document names. */
 void lapse_resolve_lease(struct lapse_decoder *d, const struct lapse_node *node);
 /* Notes that a name of this kind is not there, with the nearest. */
@@ -180,6 +221,8 @@ void lapse_decode_probe(struct lapse_decoder *d, const struct lapse_word *row,
                         struct lapse_step_check *check);
 void lapse_decode_fault(struct lapse_decoder *d, const struct lapse_word *row,
                         const struct lapse_node *map, struct lapse_plan_step *step);
+/* Notes each `resume` and `restart` that no earlier fault gives something to end. */
+void lapse_decode_fault_ends(struct lapse_decoder *d);
 void lapse_decode_loop(struct lapse_decoder *d, const struct lapse_line *line, int32_t *ret_step);
 void lapse_decode_handlers(struct lapse_decoder *d, const struct lapse_word *row,
                            const struct lapse_line *line, struct lapse_plan_step *step,
@@ -188,8 +231,9 @@ void lapse_decode_handlers(struct lapse_decoder *d, const struct lapse_word *row
 int lapse_decode_verb(const char *word);
 
 /* ---- Expectations (decode_expect.c, decode_events.c). NULL: a mistake. */
+/* `bucket`: what is listed, or -1. */
 struct lapse_expect *lapse_decode_expect(struct lapse_decoder *d, const struct lapse_word *row,
-                                         const struct lapse_node *node);
+                                         int32_t bucket, const struct lapse_node *node);
 struct lapse_expect *lapse_decode_is(struct lapse_decoder *d, enum lapse_field field,
                                      enum lapse_operand_kind kind, const struct lapse_node *node);
 struct lapse_expect *lapse_decode_who(struct lapse_decoder *d, const struct lapse_node *node);
@@ -218,7 +262,7 @@ struct lapse_decode_input {
     const struct lapse_node *root;
     const char *row_text; /* "[span=5s]", or NULL */
     int32_t row, document;
-    int line_first, line_last;
+    int line_begin, line_first, line_last;
     int64_t *budget;
 };
 /* *ret is the plan, or NULL if there are mistakes. False: memory ran out. */

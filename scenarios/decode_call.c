@@ -148,7 +148,7 @@ static void read_arguments(struct lapse_decoder *d, const struct lapse_node *map
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct lapse_node *node = lapse_node_get(map, rows[i].word);
         if (node != NULL) {
-            (void)lapse_text_operand(d, node, rows[i].kind, rows[i].operand);
+            (void)lapse_text_argument(d, node, rows[i].kind, rows[i].operand);
         }
     }
     const struct lapse_node *value = lapse_node_get(map, "value");
@@ -242,7 +242,7 @@ static void read_work(struct lapse_decoder *d, const struct lapse_node *map,
                       struct lapse_plan_step *step) {
     const struct lapse_node *span = lapse_node_get(map, "work");
     step->kind = LAPSE_STEP_WORK;
-    if (lapse_text_operand(d, span, LAPSE_OPERAND_SPAN, &step->u.work) &&
+    if (lapse_text_argument(d, span, LAPSE_OPERAND_SPAN, &step->u.work) &&
         step->u.work.kind == LAPSE_OPERAND_SPAN && step->u.work.number < 0) {
         lapse_mistake_add(d->diags, "Y109", span->place, "", "this duration is below 0");
     }
@@ -279,5 +279,8 @@ static void read_await(struct lapse_decoder *d, const struct lapse_node *node,
         (void)lapse_text_decode(d, key, 0, &await->key);
     } else if (lapse_resolve_key(d, key, &await->bucket, &offset)) {
         (void)lapse_text_decode(d, key, offset, &await->key);
+    }
+    if (await->event == LAPSE_EVENT_EXPIRED) {
+        lapse_resolve_markers(d, await->bucket, key->place);
     }
 }

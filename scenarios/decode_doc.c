@@ -19,6 +19,8 @@ static void check_tags(struct lapse_decoder *d, const struct lapse_node *tags);
 static void decode_sections(struct lapse_decoder *d);
 static void decode_end(struct lapse_decoder *d);
 static void decode_violates(struct lapse_decoder *d, const struct lapse_node *violates);
+static void note_no_contract(struct lapse_decoder *d, const struct lapse_node *node);
+static void note_not_judged(struct lapse_decoder *d, const struct lapse_node *node);
 static void seal_setup(struct lapse_decoder *d);
 static void seal_case(struct lapse_decoder *d);
 static void seal_slots(struct lapse_decoder *d);
@@ -43,6 +45,7 @@ bool lapse_decode_document(const struct lapse_decode_input *input, struct lapse_
         decode_head(&d, input);
         lapse_resolve_declare(&d);
         decode_sections(&d);
+        lapse_decode_fault_ends(&d);
         decode_end(&d);
         seal_setup(&d);
         seal_case(&d);
@@ -81,12 +84,16 @@ static void init_lists(struct lapse_decoder *d) {
     d->slots.item_bytes = sizeof(struct lapse_slot_decl);
     d->watches.item_bytes = sizeof(struct lapse_watch_decl);
     d->measures.item_bytes = sizeof(struct lapse_measure);
+    d->bucket_decls.item_bytes = sizeof(struct lapse_bucket_decl);
+    d->opened.item_bytes = sizeof(struct lapse_place);
+    d->faults.item_bytes = sizeof(struct lapse_fault_decl);
 }
 
 static void free_lists(struct lapse_decoder *d) {
-    struct lapse_list *lists[] = {&d->buckets, &d->resources, &d->actors,  &d->steps,
-                                  &d->checks,  &d->tasks,     &d->world,   &d->finals,
-                                  &d->loops,   &d->slots,     &d->watches, &d->measures};
+    struct lapse_list *lists[] = {&d->buckets, &d->resources, &d->actors,      &d->steps,
+                                  &d->checks,  &d->tasks,     &d->world,       &d->finals,
+                                  &d->loops,   &d->slots,     &d->watches,     &d->measures,
+                                  &d->opened,  &d->faults,    &d->bucket_decls};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         lapse_list_free(d->alloc, lists[i]);
     }
@@ -96,10 +103,13 @@ static void free_lists(struct lapse_decoder *d) {
 static void decode_head(struct lapse_decoder *d, const struct lapse_decode_input *input) {
     struct lapse_plan *plan = d->plan;
     plan->file = input->file;
+    plan->line_begin = input->line_begin;
     plan->line_first = input->line_first;
     plan->line_last = input->line_last;
     plan->row = input->row;
     plan->document = input->document;
+    plan->setup.profile = lapse_bytes_of("strict");
+    plan->setup.sync = LAPSE_SYNC_NONE;
     plan->setup.epoch.ns = EPOCH_DEFAULT_S * LAPSE_NS_PER_S;
     plan->setup.reap_bound.ns = REAP_BOUND_S * LAPSE_NS_PER_S;
     check_top(d);
@@ -235,29 +245,58 @@ static void decode_violates(struct lapse_decoder *d, const struct lapse_node *vi
             continue;
         }
         const struct lapse_contract *contract = lapse_contract_find(node->text);
-        if (contract != NULL) {
+        if (contract == NULL) {
+            note_no_contract(d, node);
+        } else if (!lapse_rule_exists(contract->id)) {
+            note_not_judged(d, node);
+        } else {
             ids[i] = contract->id;
             places[i] = node->place;
-            continue;
         }
-        struct lapse_nearest nearest;
-        lapse_nearest_begin(&nearest, node->text);
-        size_t count = 0;
-        const struct lapse_contract *table = lapse_contract_table(&count);
-        for (size_t j = 0; j < count; j++) {
-            lapse_nearest_offer(&nearest, table[j].id);
-        }
-        char label[64] = "";
-        if (nearest.best != NULL) {
-            (void)snprintf(label, sizeof(label), "did you mean `%s`?", nearest.best);
-        }
-        struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y118", node->place, label,
-                                                    "there is no contract `%.60s`", node->text);
-        lapse_diag_note(d->diags, diag, "help", "`lapse contracts` lists them");
     }
     d->plan->the_case.violates = ids;
     d->plan->the_case.violates_places = places;
     d->plan->the_case.violates_count = violates->count;
+}
+
+static void note_no_contract(struct lapse_decoder *d, const struct lapse_node *node) {
+    struct lapse_nearest nearest;
+    lapse_nearest_begin(&nearest, node->text);
+    size_t count = 0;
+    const struct lapse_contract *table = lapse_contract_table(&count);
+    for (size_t i = 0; i < count; i++) {
+        lapse_nearest_offer(&nearest, table[i].id);
+    }
+    char label[64] = "";
+    if (nearest.best != NULL) {
+        (void)snprintf(label, sizeof(label), "did you mean `%s`?", nearest.best);
+    }
+    struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y118", node->place, label,
+                                                "there is no contract `%.60s`", node->text);
+    lapse_diag_note(d->diags, diag, "help", "`lapse contracts` lists them");
+}
+
+/* Nothing could ever violate it: names the contracts of the same family that a rule judges. */
+static void note_not_judged(struct lapse_decoder *d, const struct lapse_node *node) {
+    struct lapse_diag *diag =
+        lapse_mistake_add(d->diags, "Y133", node->place, "",
+                          "`%.60s` is not judged yet, so no run violates it", node->text);
+    size_t family = strcspn(node->text, "-") + 1;
+    size_t count = 0;
+    const struct lapse_contract *table = lapse_contract_table(&count);
+    char list[160] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(table[i].id, node->text, family) == 0 && lapse_rule_exists(table[i].id) &&
+            used + 12 < sizeof(list)) {
+            used += (size_t)snprintf(list + used, sizeof(list) - used, " %s", table[i].id);
+        }
+    }
+    if (used > 0) {
+        lapse_diag_note(d->diags, diag, "help", "of its family these are judged:%s", list);
+    } else {
+        lapse_diag_note(d->diags, diag, "help", "none of its family is judged yet: leave it out");
+    }
 }
 
 static void seal_setup(struct lapse_decoder *d) {

@@ -118,6 +118,9 @@ static void read_key(struct lapse_decoder *d, int32_t watch, const struct lapse_
         ret->bucket.parts = part;
         ret->bucket.part_count = 1;
     }
+    if (ret->kind == LAPSE_EVENT_EXPIRED) {
+        lapse_resolve_markers(d, bucket, node->place);
+    }
     (void)lapse_text_decode(d, node, offset, &ret->key);
 }
 

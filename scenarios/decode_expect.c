@@ -4,6 +4,12 @@
 
 #include "decode.h"
 
+/* What a call's expectation is read for. */
+struct target {
+    const struct lapse_word *row;
+    int verb;
+};
+
 /* Verbs whose answer holds a value, so that a word may be one. */
 #define VALUE_VERBS "get entry has read"
 
@@ -20,11 +26,20 @@ static void read_word(struct lapse_decoder *d, const struct lapse_word *row,
                       const struct lapse_node *node, struct lapse_list *words);
 static void read_words(struct lapse_decoder *d, const struct lapse_word *row,
                        const struct lapse_node *node, struct lapse_expect *expect);
-static void read_fields(struct lapse_decoder *d, const struct lapse_word *row,
+static void read_fields(struct lapse_decoder *d, const struct target *target,
                         const struct lapse_node *node, struct lapse_expect *expect);
+static bool read_answer(struct lapse_decoder *d, const struct lapse_word *row,
+                        const struct lapse_node *value, enum lapse_status *ret);
 static void note_answer(struct lapse_decoder *d, const struct lapse_word *row,
                         const struct lapse_node *node);
-static void note_field(struct lapse_decoder *d, const struct lapse_node *key);
+static void note_field(struct lapse_decoder *d, const struct target *target,
+                       const struct lapse_node *key, const struct lapse_node *value);
+static bool note_comparison(struct lapse_decoder *d, const struct target *target,
+                            const struct lapse_node *key, const struct lapse_node *value);
+static void note_never(struct lapse_decoder *d, const struct target *target,
+                       enum lapse_status status, const struct lapse_node *key);
+static enum lapse_op op_of(const char *word);
+static struct lapse_operand *read_keys(struct lapse_decoder *d, const struct lapse_node *list);
 static enum lapse_operand_kind kind_of_field(enum lapse_field field, const struct lapse_node *node);
 static void read_compares(struct lapse_decoder *d, enum lapse_field field,
                           enum lapse_operand_kind kind, const struct lapse_node *node,
@@ -52,7 +67,9 @@ struct lapse_expect *lapse_decode_first(struct lapse_decoder *d, struct lapse_pl
 }
 
 struct lapse_expect *lapse_decode_expect(struct lapse_decoder *d, const struct lapse_word *row,
-                                         const struct lapse_node *node) {
+                                         int32_t bucket, const struct lapse_node *node) {
+    const struct target target = {row, lapse_decode_verb(row->word)};
+    d->listed = bucket;
     struct lapse_expect *expect = lapse_decode_first(d, node->place);
     if (expect == NULL) {
         return NULL;
@@ -60,10 +77,10 @@ struct lapse_expect *lapse_decode_expect(struct lapse_decoder *d, const struct l
     bool lists = lapse_words_have("list all", row->word);
     if (node->kind == LAPSE_NODE_MAP) {
         expect->kind = LAPSE_EXPECT_FIELDS;
-        read_fields(d, row, node, expect);
+        read_fields(d, &target, node, expect);
     } else if (node->kind == LAPSE_NODE_SEQ && lists) {
         expect->kind = LAPSE_EXPECT_KEYS;
-        expect->operands = read_operands(d, LAPSE_FIELD_KEYS, LAPSE_OPERAND_TEXT, node);
+        expect->operands = read_keys(d, node);
         expect->operand_count = node->count;
     } else {
         expect->kind = LAPSE_EXPECT_ANY;
@@ -207,28 +224,33 @@ static void note_answer(struct lapse_decoder *d, const struct lapse_word *row,
                     row->word, row->answers);
 }
 
-static void read_fields(struct lapse_decoder *d, const struct lapse_word *row,
+/* The answer comes first: it says which fields there are. */
+static void read_fields(struct lapse_decoder *d, const struct target *target,
                         const struct lapse_node *node, struct lapse_expect *expect) {
     struct lapse_list words = {.item_bytes = sizeof(struct lapse_expect_word)};
     struct lapse_list compares = {.item_bytes = sizeof(struct lapse_compare)};
+    const struct lapse_node *answer = lapse_node_get(node, "answer");
+    enum lapse_status status = LAPSE_OK;
+    bool known = answer == NULL || read_answer(d, target->row, answer, &status);
+    if (answer != NULL && known) {
+        struct lapse_expect_word *word = lapse_decoder_add(d, &words);
+        if (word != NULL) {
+            word->status = status;
+        }
+    }
     for (size_t i = 0; i < node->count; i++) {
         const struct lapse_node *key = node->keys[i];
         const struct lapse_node *value = node->items[i];
-        enum lapse_field field = lapse_text_field(key->text, key->len);
-        enum lapse_status status = LAPSE_OK;
-        if (field != LAPSE_FIELD_DEFAULT) {
-            read_compares(d, field, kind_of_field(field, value), value, &compares);
-        } else if (!lapse_node_is(key, "answer")) {
-            note_field(d, key);
-        } else if (!lapse_shape_is(d, value, LAPSE_NODE_SCALAR, "an answer")) {
+        enum lapse_field field = lapse_field_find(key->text, key->len);
+        if (lapse_node_is(key, "answer")) {
             continue;
-        } else if (!lapse_decode_answer(row, value->text, &status)) {
-            note_answer(d, row, value);
+        }
+        if (field == LAPSE_FIELD_DEFAULT) {
+            note_field(d, target, key, value);
+        } else if (known && !lapse_field_answered(target->verb, status, field)) {
+            note_never(d, target, status, key);
         } else {
-            struct lapse_expect_word *word = lapse_decoder_add(d, &words);
-            if (word != NULL) {
-                word->status = status;
-            }
+            read_compares(d, field, kind_of_field(field, value), value, &compares);
         }
     }
     expect->word_count = words.count;
@@ -237,18 +259,111 @@ static void read_fields(struct lapse_decoder *d, const struct lapse_word *row,
     seal_compares(d, &compares, expect);
 }
 
-static void note_field(struct lapse_decoder *d, const struct lapse_node *key) {
+static bool read_answer(struct lapse_decoder *d, const struct lapse_word *row,
+                        const struct lapse_node *value, enum lapse_status *ret) {
+    if (!lapse_shape_is(d, value, LAPSE_NODE_SCALAR, "an answer")) {
+        return false;
+    }
+    if (!lapse_decode_answer(row, value->text, ret)) {
+        note_answer(d, row, value);
+        return false;
+    }
+    return true;
+}
+
+static void note_field(struct lapse_decoder *d, const struct target *target,
+                       const struct lapse_node *key, const struct lapse_node *value) {
+    if (note_comparison(d, target, key, value)) {
+        return;
+    }
     struct lapse_nearest nearest;
     lapse_nearest_begin(&nearest, key->text);
-    lapse_nearest_offer_kind(&nearest, LAPSE_WORD_FIELD);
+    lapse_nearest_offer(&nearest, "answer");
+    for (int i = LAPSE_FIELD_VALUE; i < LAPSE_FIELDS; i++) {
+        lapse_nearest_offer(&nearest, lapse_field_word((enum lapse_field)i));
+    }
     char label[64] = "";
     if (nearest.best != NULL) {
         (void)snprintf(label, sizeof(label), "did you mean `%s`?", nearest.best);
     }
     struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y101", key->place, label,
                                                 "`%.60s` is not a field of an answer", key->text);
-    lapse_diag_note(d->diags, diag, "note",
-                    "an answer has: answer value rev end left keys count owner token took");
+    char list[96];
+    lapse_diag_note(d->diags, diag, "note", "`%s` has: answer %s", target->row->word,
+                    lapse_field_list(target->verb, LAPSE_OK, list, sizeof(list)));
+}
+
+/* A comparison that stands where the field it compares should. */
+static bool note_comparison(struct lapse_decoder *d, const struct target *target,
+                            const struct lapse_node *key, const struct lapse_node *value) {
+    if (op_of(key->text) == 0) {
+        return false;
+    }
+    enum lapse_field field = lapse_field_default(target->verb);
+    struct lapse_diag *diag =
+        lapse_mistake_add(d->diags, "Y101", key->place, "",
+                          "`%.60s` compares a field, and none is named here", key->text);
+    if (lapse_field_answered(target->verb, LAPSE_OK, field)) {
+        lapse_diag_note(d->diags, diag, "help", "write {%s: {%.60s: %.60s}}",
+                        lapse_field_word(field), key->text,
+                        value->kind == LAPSE_NODE_SCALAR ? value->text : "..");
+    }
+    char list[96];
+    lapse_diag_note(d->diags, diag, "note", "`%s` has: answer %s", target->row->word,
+                    lapse_field_list(target->verb, LAPSE_OK, list, sizeof(list)));
+    return true;
+}
+
+static void note_never(struct lapse_decoder *d, const struct target *target,
+                       enum lapse_status status, const struct lapse_node *key) {
+    struct lapse_diag *diag = lapse_mistake_add(
+        d->diags, "Y130", key->place, "", "`%s` never has `%s` when it answers `%s`",
+        target->row->word, key->text, lapse_answer_word(target->verb, status));
+    char list[96];
+    lapse_diag_note(d->diags, diag, "help", "this answer has: %s",
+                    lapse_field_list(target->verb, status, list, sizeof(list)));
+    bool reads = target->verb == LAPSE_VERB_GET || target->verb == LAPSE_VERB_HAS;
+    if (reads && status == LAPSE_OK && lapse_words_have("rev end left", key->text)) {
+        lapse_diag_note(d->diags, diag, "help", "`entry` answers value, rev, end and left");
+    }
+}
+
+static enum lapse_op op_of(const char *word) {
+    for (size_t i = 0; i < sizeof(op_words) / sizeof(op_words[0]); i++) {
+        if (strcmp(op_words[i].word, word) == 0) {
+            return op_words[i].op;
+        }
+    }
+    return (enum lapse_op)0;
+}
+
+/* The keys of a listing, bare or with their bucket, which is the one that is listed. */
+static struct lapse_operand *read_keys(struct lapse_decoder *d, const struct lapse_node *list) {
+    const int32_t bucket = d->listed;
+    struct lapse_operand *operands = lapse_decoder_take(d, list->count * sizeof(*operands));
+    for (size_t i = 0; operands != NULL && i < list->count; i++) {
+        const struct lapse_node *node = list->items[i];
+        if (!lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "a key")) {
+            continue;
+        }
+        int32_t prefix = lapse_resolve_prefix(d, node);
+        size_t name = prefix < 0 ? 0 : strcspn(node->text, "/");
+        operands[i].kind = LAPSE_OPERAND_TEXT;
+        if (prefix < 0 || prefix == bucket || bucket < 0) {
+            size_t offset = prefix < 0 ? 0 : name + 1;
+            (void)lapse_text_decode(d, node, offset, &operands[i].text);
+            continue;
+        }
+        const struct lapse_setup_bucket *listed = lapse_list_at(&d->buckets, (size_t)bucket);
+        struct lapse_diag *diag = lapse_mistake_add(
+            d->diags, "Y134", lapse_shape_part(node, 0, name), "",
+            "a list of `%.60s` never has a key of `%.*s`", (const char *)listed->name.data,
+            name < 60 ? (int)name : 60, node->text);
+        lapse_diag_note(d->diags, diag, "help",
+                        "write its keys bare; one that begins like a bucket as `%.60s/%.60s`",
+                        (const char *)listed->name.data, node->text);
+    }
+    return operands;
 }
 
 /* An `end` is a date where it is written as one. */
@@ -288,10 +403,7 @@ static void read_compares(struct lapse_decoder *d, enum lapse_field field,
         return;
     }
     for (size_t i = 0; i < node->count; i++) {
-        enum lapse_op op = 0;
-        for (size_t j = 0; j < sizeof(op_words) / sizeof(op_words[0]); j++) {
-            op = lapse_node_is(node->keys[i], op_words[j].word) ? op_words[j].op : op;
-        }
+        enum lapse_op op = op_of(node->keys[i]->text);
         if (op == 0) {
             struct lapse_diag *diag =
                 lapse_mistake_add(d->diags, "Y127", node->keys[i]->place, "",
@@ -345,6 +457,9 @@ static bool read_value(struct lapse_decoder *d, enum lapse_field field,
 static struct lapse_operand *read_operands(struct lapse_decoder *d, enum lapse_field field,
                                            enum lapse_operand_kind kind,
                                            const struct lapse_node *list) {
+    if (field == LAPSE_FIELD_KEYS) {
+        return read_keys(d, list);
+    }
     struct lapse_operand *operands = lapse_decoder_take(d, list->count * sizeof(*operands));
     for (size_t i = 0; operands != NULL && i < list->count; i++) {
         (void)read_value(d, field, kind, list->items[i], &operands[i]);

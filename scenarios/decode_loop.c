@@ -7,6 +7,8 @@
 /* Every word that a loop's own line can have when its body is a list. */
 #define LIST_LOOP_WORDS "every gap do until times at after by label jitter"
 /* Answers that any call can have. */
+static void note_retry(struct lapse_decoder *d, const struct lapse_line *line,
+                       struct lapse_action action);
 static const char every_answers[] =
     "invalid range io corrupt locked version unavailable unknown too_late";
 /* Answers that say for certain that the call did nothing. */
@@ -57,7 +59,7 @@ void lapse_decode_loop(struct lapse_decoder *d, const struct lapse_line *line, i
     if (number < 0 || setup == NULL) {
         return;
     }
-    struct lapse_plan_step step = {.kind = LAPSE_STEP_LOOP, .loop = -1, .times = 1};
+    struct lapse_plan_step step = {.kind = LAPSE_STEP_LOOP, .loop = -1};
     step.actor = loop_actor(d, line);
     step.u.loop.gap = gap >= 0;
     step.u.loop.loop = (int32_t)d->loops.count - 1;
@@ -94,6 +96,7 @@ void lapse_decode_handlers(struct lapse_decoder *d, const struct lapse_word *row
             if (handler != NULL) {
                 *handler = (struct lapse_handler){mask, action};
                 check->handled |= mask;
+                note_retry(d, line, action);
             }
         }
     }
@@ -101,6 +104,18 @@ void lapse_decode_handlers(struct lapse_decoder *d, const struct lapse_word *row
     step->handlers = lapse_list_seal(&handlers, d->pool);
     lapse_list_free(d->alloc, &handlers);
     read_else(d, line, step);
+}
+
+/* What a rule on liveness may expect of the loop: how soon it asks again. */
+static void note_retry(struct lapse_decoder *d, const struct lapse_line *line,
+                       struct lapse_action action) {
+    if (action.kind != LAPSE_ACTION_AGAIN || line->loop < 0) {
+        return;
+    }
+    struct lapse_setup_loop *loop = lapse_list_at(&d->loops, (size_t)line->loop);
+    if (loop->retry.ns == 0 || action.again_ns < loop->retry.ns) {
+        loop->retry.ns = action.again_ns;
+    }
 }
 
 bool lapse_decode_answer(const struct lapse_word *row, const char *word, enum lapse_status *ret) {

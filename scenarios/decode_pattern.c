@@ -177,6 +177,9 @@ static void read_subject(struct lapse_decoder *d, const struct pattern_row *row,
         break;
     case SUBJECT_KEY:
         read_key(d, node, ret);
+        if (row->kind == LAPSE_PATTERN_EXPIRED) {
+            lapse_resolve_markers(d, lapse_resolve_prefix(d, node), node->place);
+        }
         break;
     case SUBJECT_RESOURCE:
         ret->subject = lapse_resolve_name(d, node, LAPSE_SPACE_RESOURCE);

@@ -144,7 +144,7 @@ static void read_read(struct lapse_decoder *d, const struct lapse_word *row,
     }
     if (expect != NULL) {
         check->written = true;
-        check->expect = lapse_decode_expect(d, row, expect);
+        check->expect = lapse_decode_expect(d, row, probe->bucket, expect);
     }
     int64_t is = lapse_node_index(map, "is");
     if (is >= 0) {

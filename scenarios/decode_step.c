@@ -11,6 +11,7 @@
 /* Words that a loop's line keeps for itself when its body stands in the same map. */
 #define LOOP_WORDS "every gap do until times at after by label"
 
+static bool is_before(struct lapse_place a, struct lapse_place b);
 static const char *object_text(struct lapse_decoder *d, const struct lapse_node *object);
 static bool find_main(struct lapse_decoder *d, const struct lapse_line *line, size_t *ret_key,
                       const struct lapse_word **ret_row);
@@ -55,8 +56,8 @@ void lapse_decode_line(struct lapse_decoder *d, const struct lapse_line *line, i
     }
     int64_t times = step_times(d, line, row);
     d->times = times > 0 ? times : line->times;
-    struct lapse_plan_step step = {.actor = -1, .loop = line->loop, .times = 1};
-    step.times = times > 0 ? (int32_t)times : 1;
+    struct lapse_plan_step step = {.actor = -1, .loop = line->loop};
+    step.times = (int32_t)times;
     int32_t number = lapse_decode_new_step(d, line, row, key);
     if (number < 0) {
         return;
@@ -92,12 +93,16 @@ int32_t lapse_decode_new_step(struct lapse_decoder *d, const struct lapse_line *
     }
     step->actor = -1;
     step->loop = -1;
-    step->times = 1;
     check->place = key->place;
     if (object->place.line == key->place.line && object->place.column > key->place.column) {
         check->place.span = object->place.column + object->place.span - key->place.column;
     }
     check->who = line->node->place;
+    if (line->node->copied.file != NULL) {
+        /* A line changed in a copy is shown where it was changed, and beside it as it was. */
+        check->who = line->node->copied;
+        check->place = is_before(key->place, line->node->place) ? line->node->place : check->place;
+    }
     /* Faults, loops, counts and measures stand for no contract: an unmet one is headed so. */
     check->contract = row->contract == NULL ? LAPSE_NO_CONTRACT : row->contract;
     check->verb = row->word;
@@ -105,6 +110,10 @@ int32_t lapse_decode_new_step(struct lapse_decoder *d, const struct lapse_line *
     check->must_run = line->where == LAPSE_WHERE_STEPS || line->where == LAPSE_WHERE_EXPECT;
     check->measure = -1;
     return (int32_t)d->steps.count - 1;
+}
+
+static bool is_before(struct lapse_place a, struct lapse_place b) {
+    return a.line < b.line || (a.line == b.line && a.column < b.column);
 }
 
 struct lapse_plan_step *lapse_decode_step_at(struct lapse_decoder *d, int32_t step) {
@@ -442,11 +451,13 @@ static void read_expect(struct lapse_decoder *d, const struct lapse_word *row,
                         struct lapse_step_check *check) {
     const struct lapse_node *expect = lapse_node_get(line->node, "expect");
     const struct lapse_node *need = lapse_node_get(line->node, "need");
+    int32_t bucket = step->kind == LAPSE_STEP_CALL ? step->u.call.bucket : -1;
     check->written = expect != NULL;
-    check->expect =
-        expect == NULL ? lapse_decode_first(d, check->place) : lapse_decode_expect(d, row, expect);
+    check->expect = expect == NULL ? lapse_decode_first(d, check->place)
+                                   : lapse_decode_expect(d, row, bucket, expect);
     if (need != NULL) {
-        step->need = lapse_decode_expect(d, row, need);
+        step->need = lapse_decode_expect(d, row, bucket, need);
+        check->need = step->need;
     }
 }
 

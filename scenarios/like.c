@@ -177,7 +177,12 @@ static void change_lines(struct labels *labels, struct lapse_diag_list *diags,
         }
         struct lapse_node *changed = lapse_node_merge(labels->pool, *line, change->items[i]);
         labels->nomem = labels->nomem || changed == NULL;
-        *line = changed == NULL ? *line : changed;
+        if (changed != NULL) {
+            /* What was right before the change is looked for in the change. */
+            changed->copied = (*line)->place;
+            changed->place = change->items[i]->place;
+            *line = changed;
+        }
     }
 }
 

@@ -238,7 +238,7 @@ static void name_document(struct loader *l, const struct lapse_node *root, int32
 static void decode_rows(struct loader *l, const struct lapse_document *document,
                         const struct lapse_node *root, int32_t number) {
     struct lapse_diag_list *diags = &l->file->diags;
-    struct lapse_vary vary = {.pool = &l->pool, .diags = diags};
+    struct lapse_vary vary = {.pool = &l->pool, .diags = diags, .budget = l->budget};
     size_t before = diags->count;
     struct lapse_decode_input input = {.alloc = l->pool.alloc,
                                        .diags = diags,
@@ -246,6 +246,7 @@ static void decode_rows(struct loader *l, const struct lapse_document *document,
                                        .root = root,
                                        .row = -1,
                                        .document = number,
+                                       .line_begin = document->line_begin,
                                        .line_first = document->line_first,
                                        .line_last = document->line_last,
                                        .budget = &l->budget};

@@ -39,6 +39,21 @@ static const char story[] =
     "violates: [FENCE-03]\n"
     "sometimes: [{written: locks/l}]\n";
 
+Test(load, a_loop_says_how_soon_it_asks_again) {
+    struct lapse_file file;
+    load_text("lapse: 1\nname: a\nrun_for: 60s\nactors:\n  a: [{every: 10s, acquire: j, for: 5s,"
+              " timeout: 2s, on_held: {again: 3s}, on_unknown: {again: 1s}}]\n"
+              "  b: [{every: 10s, acquire: j, for: 5s, on_held: next}]\n",
+              &file);
+    cr_assert_eq(file.plan_count, 1);
+    const struct lapse_setup *setup = &file.plans[0]->setup;
+    cr_assert_eq(setup->loop_count, 2);
+    cr_expect_eq(setup->loops[0].retry.ns, S);
+    cr_expect_eq(setup->loops[1].retry.ns, 0);
+    cr_expect(lapse_bytes_equal(setup->profile, lapse_bytes_of("strict")));
+    lapse_file_free(&file);
+}
+
 Test(load, a_plan_has_what_the_document_says) {
     struct lapse_file file;
     load_text(story, &file);
@@ -64,6 +79,7 @@ Test(load, a_plan_has_what_the_document_says) {
     cr_expect((the_case->checks[2].handled & LAPSE_HANDLED_BIT(LAPSE_UNKNOWN)) != 0);
     cr_expect((the_case->checks[2].handled & LAPSE_HANDLED_BIT(LAPSE_OK)) == 0);
     cr_expect_eq(step_of(&file, 0, 5)->times, 3);
+    cr_expect_eq(step_of(&file, 0, 6)->times, 0);
     cr_expect(step_of(&file, 0, 5)->save.indexed);
     cr_expect_eq(step_of(&file, 0, 6)->when.ns, 3 * S);
     cr_expect_eq(step_of(&file, 0, 6)->u.call.if_version.slot.base, 2);
@@ -105,6 +121,128 @@ Test(load, vary_tries_both_ends_and_each_duration_inside_with_a_nanosecond_less_
     lapse_file_free(&file);
 }
 
+Test(load, a_range_takes_every_duration_of_the_document_also_those_of_other_names) {
+    struct lapse_file file;
+    load_text("name: v\n"
+              "vary: {p: 0s..30s, q: [5s, 7s], r: 1s..2s, w: [a, 29s]}\n"
+              "buckets: {b: {ttl: 20s}}\n"
+              "steps:\n"
+              "  - {at: 10s+$q, acquire: x-$w, for: 1h}\n"
+              "  - {at: 1m+$p, acquire: y, for: $r}\n"
+              "  - {at: 2m, set: b/k, value: 3s, expires_at: now+$q}\n"
+              "  - {at: 2m, set: b/k, value: '4s'}\n",
+              &file);
+    static const int64_t inside[] = {3, 5, 7, 15, 17, 20, 29};
+    int64_t want[23] = {0};
+    size_t count = 1;
+    for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++) {
+        for (int64_t by = -1; by <= 1; by++) {
+            want[count++] = inside[i] * S + by;
+        }
+    }
+    want[count++] = 30 * S;
+    /* Of each value of p: two of q, two of r (nothing lies inside), two of w. */
+    cr_assert_eq(file.plan_count, count * 8);
+    for (size_t i = 0; i < file.plan_count; i++) {
+        cr_expect_eq(step_of(&file, i, 1)->when.ns, 60 * S + want[i / 8]);
+    }
+    lapse_file_free(&file);
+}
+
+Test(load, times_is_0_where_the_word_is_not_written_and_1_where_1_is) {
+    struct lapse_file file;
+    load_text("name: t\n"
+              "buckets: {b: {}}\n"
+              "steps:\n"
+              "  - {at: 0s, set: b/x, value: v}\n"
+              "  - {at: 0s, set: b/k$n, value: v, times: 1, save: s$n}\n"
+              "  - {at: 0s, set: b/k$n, value: v, times: 2}\n"
+              "  - {every: 1s, times: 1, set: b/l$n, value: v}\n",
+              &file);
+    static const int32_t times[] = {0, 1, 2, 0, 0};
+    for (size_t i = 0; i < 5; i++) {
+        cr_expect_eq(step_of(&file, 0, i)->times, times[i], "step %zu", i);
+    }
+    cr_expect_eq(step_of(&file, 0, 3)->u.loop.times, 1);
+    lapse_file_free(&file);
+}
+
+Test(load, keys_of_a_listing_are_bare_or_of_their_bucket) {
+    struct lapse_file file;
+    load_text("name: k\n"
+              "buckets: {b: {}, c: {}}\n"
+              "steps:\n"
+              "  - {at: 0s, list: b, expect: [b/k, k, b/c/k, d/k]}\n"
+              "  - {at: 0s, all: b, expect: {keys: [b/k, k, b/c/k, d/k]}}\n"
+              "expect:\n"
+              "  - {list: b, expect: [b/k, k, b/c/k, d/k]}\n",
+              &file);
+    static const char *const keys[] = {"k", "k", "c/k", "d/k"};
+    for (size_t i = 0; i < 3; i++) {
+        const struct lapse_expect *expect = file.plans[0]->the_case.checks[i].expect;
+        const struct lapse_operand *operands =
+            i == 1 ? expect->compares[0].operands : expect->operands;
+        for (size_t j = 0; j < 4; j++) {
+            cr_expect(lapse_bytes_equal(operands[j].text.parts[0].literal, lapse_bytes_of(keys[j])),
+                      "step %zu, key %zu", i, j);
+        }
+    }
+    lapse_file_free(&file);
+}
+
+Test(load, what_vary_moves_is_no_mistake_where_another_row_is_right) {
+    struct lapse_file file;
+    load_text("name: m\n"
+              "vary: {keep: [true, false], when: [5s, 15s], who: [w, v]}\n"
+              "buckets: {b: {ttl: 5s, markers: $keep}}\n"
+              "actors: [w, v]\n"
+              "steps: [{at: 0s, by: w, set: b/k, value: x}]\n"
+              "faults:\n"
+              "  - {at: $when, pause: w}\n"
+              "  - {at: 10s, resume: w}\n"
+              "  - {at: 1s, crash: $who}\n"
+              "  - {at: 2s, restart: w}\n"
+              "expect: [{count: {expired: b/k}, is: {le: 1}}]\n"
+              "run_for: 20s\n",
+              &file);
+    cr_expect_eq(file.plan_count, 8);
+    lapse_file_free(&file);
+}
+
+Test(load, a_line_changed_in_a_copy_is_shown_in_the_copy) {
+    struct lapse_file file;
+    load_text("name: base\n"
+              "steps:\n"
+              "  - {at: 0s, acquire: x, for: 1s, label: a}\n"
+              "  - {at: 1s, inspect: x, expect: absent, label: b}\n"
+              "  - {at: 2s, inspect: x, expect: absent, label: c}\n"
+              "---\n"
+              "# Not a word yet.\n"
+              "name: copy\n"
+              "like: base\n"
+              "change:\n"
+              "  a: {for: 9s}\n"
+              "  b: {at: 1s, inspect: x, expect: held_by}\n"
+              "  c: {expect: {owner: client}}\n",
+              &file);
+    static const struct lapse_place places[] = {
+        {NULL, 11, 6, 9}, {NULL, 12, 15, 10}, {NULL, 13, 6, 25}};
+    const struct lapse_plan *copy = file.plans[1];
+    for (size_t i = 0; i < 3; i++) {
+        const struct lapse_step_check *check = &copy->the_case.checks[i];
+        cr_expect_eq(check->place.line, places[i].line);
+        cr_expect_eq(check->place.column, places[i].column);
+        cr_expect_eq(check->place.span, places[i].span);
+        cr_expect_eq(check->who.line, 3 + (int)i);
+    }
+    cr_expect_eq(copy->the_case.checks[2].expect->compares[0].place.line, 13);
+    cr_expect_eq(file.plans[0]->the_case.checks[2].place.line, 5);
+    cr_expect(file.plans[0]->line_begin == 1 && file.plans[0]->line_first == 1 &&
+              file.plans[0]->line_last == 5);
+    cr_expect(copy->line_begin == 6 && copy->line_first == 8 && copy->line_last == 13);
+    lapse_file_free(&file);
+}
+
 Test(load, like_copies_and_change_drop_and_add_edit_the_copy) {
     struct lapse_file file;
     char text[2048];
@@ -140,7 +278,7 @@ Test(load, like_copies_and_change_drop_and_add_edit_the_copy) {
     cr_expect_eq(copy->setup.bucket_count, 2);
     cr_expect(copy->setup.buckets[0].locks && copy->setup.buckets[0].config.term.ttl.ns == 5 * S);
     cr_expect(copy->the_case.violates_count == 0 && copy->the_case.sometimes_count == 0);
-    cr_expect(copy->has_run_for && copy->line_first == 18);
+    cr_expect(copy->has_run_for && copy->line_begin == 18 && copy->line_first == 19);
     lapse_file_free(&file);
 }
 

@@ -6,12 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "decode.h"
 #include "scenarios/load.h"
 
 static bool noted_before(const struct lapse_diag_list *diags, const char *code,
                          struct lapse_place place, const char *message);
 
 static const struct lapse_mistake mistakes[] = {
+    {LAPSE_NO_CONTRACT, "an expectation of the scenario itself was not met",
+     "A `count` or `measured` of the list `expect`, or a fault or loop that did not run, stands "
+     "for "
+     "no contract. The scenario's own number was not met, and no promise need be broken: look at "
+     "what was expected and what was seen."},
     {"Y001", "the file is too large",
      "A scenario file has at most 1 MiB. Split it: a suite is a folder of many files."},
     {"Y002", "the file is not UTF-8",
@@ -51,7 +57,8 @@ static const struct lapse_mistake mistakes[] = {
      "Write 30s, not 30. Units: ns us ms s m h d w, joined as in 1h30m. 0 alone needs none."},
     {"Y105", "not a duration",
      "A duration is numbers with units, joined by + - and *: 15m-1ns, 3*10s. It has no fractions "
-     "(write 500ms) and cannot be negative."},
+     "(write 500ms) and cannot be negative. The units of one number fall: 1h30m, not 30m1h. A date "
+     "is none: `at` counts from the start."},
     {"Y106", "months and years are no durations",
      "A month has 28 to 31 days and a year 365 or 366, so neither is a span. Write days (30d), or "
      "a "
@@ -66,7 +73,9 @@ static const struct lapse_mistake mistakes[] = {
      "`after`."},
     {"Y111", "a name that resolves to nothing",
      "A bucket, actor, resource, watch, label, measure, lease or document of this name is not "
-     "there. A misspelt name would otherwise make a check that can never fail."},
+     "there. A misspelt name would otherwise make a check that can never fail. A bucket is "
+     "declared "
+     "in `buckets`; `open` only shows what that call answers."},
     {"Y112", "a name that was never saved",
      "$name is filled by a step with `save: name`. No step of this document has it."},
     {"Y113", "$n outside of `times`",
@@ -99,6 +108,24 @@ static const struct lapse_mistake mistakes[] = {
     {"Y129", "not a name",
      "A name has letters, digits, `_`, `-` and `.`; a saved name has letters, digits and `_`, and "
      "may end in $n."},
+    {"Y130", "a field that is never there",
+     "Each answer has its own fields, and a saved name those of the calls that save it. The "
+     "message "
+     "lists them. A check of any other could only fail, or never run."},
+    {"Y131", "a saved value of the wrong kind",
+     "A token or revision is a number, the `end` of a lease is a span from the start and never a "
+     "date, and what `get` saves is a text. The call could not be sent."},
+    {"Y132", "an end that is no event",
+     "Only in a bucket with `markers` does the end of a key become an event: without them nothing "
+     "can see, await or count it. `gone` looks at the key itself."},
+    {"Y133", "a contract that is not judged yet",
+     "The id is one of the catalogue, and no rule looks for it, so no run can violate it."},
+    {"Y134", "a key of another bucket",
+     "A listing shows the keys of its own bucket, written bare or as bucket/key."},
+    {"Y135", "nothing to end",
+     "`resume` ends an earlier `pause`, and `restart` follows an earlier `crash`, of the same "
+     "actor "
+     "or node. At one instant the ends of faults come before their beginnings."},
 };
 
 const struct lapse_mistake *lapse_mistake_table(size_t *ret_count) {

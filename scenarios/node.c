@@ -106,12 +106,14 @@ struct lapse_node *lapse_node_merge(struct lapse_pool *pool, struct lapse_node *
         if (upon != NULL && lapse_node_is_null(upon)) {
             continue;
         }
-        keys[merged->count] = base->keys[i];
-        items[merged->count] = lapse_node_merge(pool, base->items[i], upon);
-        if (items[merged->count] == NULL) {
+        struct lapse_node *item = lapse_node_merge(pool, base->items[i], upon);
+        if (item == NULL) {
             return NULL;
         }
-        merged->count++;
+        bool replaced = upon != NULL && item == upon;
+        keys[merged->count] =
+            replaced ? over->keys[lapse_node_index(over, base->keys[i]->text)] : base->keys[i];
+        items[merged->count++] = item;
     }
     for (size_t i = 0; i < over->count; i++) {
         if (lapse_node_index(base, over->keys[i]->text) < 0 &&

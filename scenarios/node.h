@@ -16,8 +16,11 @@ struct lapse_node {
     enum lapse_node_kind kind;
     bool quoted;  /* SCALAR: written in quotes or as a block: a text whatever it looks like */
     bool dropped; /* a line that `drop` took out: it keeps its time and is not run */
+    bool varied;  /* SCALAR: a name of `vary` was filled in */
     struct lapse_place place;
-    const char *text; /* SCALAR: NUL-terminated, without NUL inside */
+    struct lapse_place copied; /* a line that `change` changed: where it was written first; `place`
+                                  is the change's. Else no file */
+    const char *text;          /* SCALAR: NUL-terminated, without NUL inside */
     size_t len;
     size_t count; /* MAP, SEQ */
     struct lapse_node **items;
@@ -38,8 +41,9 @@ size_t lapse_node_weight(const struct lapse_node *node);
  * out. */
 struct lapse_node *lapse_node_copy(struct lapse_pool *pool, const struct lapse_node *node);
 struct lapse_node *lapse_node_deep_copy(struct lapse_pool *pool, const struct lapse_node *node);
-/* A new tree, `over` laid upon `base`: maps merge, everything else is replaced, a null of `over`
- * takes the key away. Either may be NULL. NULL: both are, or memory ran out. */
+/* A new tree, `over` laid upon `base`: maps merge, everything else is replaced, key and value, so
+ * that both have the places of `over`; a null of `over` takes the key away. Either may be NULL.
+ * NULL: both are, or memory ran out. */
 struct lapse_node *lapse_node_merge(struct lapse_pool *pool, struct lapse_node *base,
                                     struct lapse_node *over);
 /* Puts `value` under `key` (replacing), in a map from lapse_node_copy or lapse_node_merge. */

@@ -14,11 +14,13 @@ struct reader {
 static bool read_sum(struct reader *r, int64_t *ret);
 static bool read_product(struct reader *r, int64_t *ret);
 static bool read_factor(struct reader *r, int64_t *ret, bool *ret_unit);
+static size_t find_rise(const char *text, size_t len);
 static bool fail(struct reader *r, enum lapse_span_fault fault, size_t at);
 static void skip_spaces(struct reader *r);
 static bool is_digit(char c);
 static void note_fault(struct lapse_decoder *d, const struct lapse_node *node, size_t offset,
                        enum lapse_span_fault fault, size_t at);
+static bool is_date(const char *text);
 static void note_no_unit(struct lapse_decoder *d, const struct lapse_node *node, size_t at);
 static void note_malformed(struct lapse_decoder *d, const struct lapse_node *node, size_t at);
 static bool date_from(struct lapse_decoder *d, const struct lapse_node *node, size_t word,
@@ -233,6 +235,10 @@ static bool read_factor(struct reader *r, int64_t *ret, bool *ret_unit) {
     size_t used = 0;
     enum lapse_status status = lapse_span_scan(r->text + r->at, r->len - r->at, &span, &used);
     size_t at = r->at + used;
+    size_t rise = status == LAPSE_OK ? find_rise(r->text + r->at, used) : used;
+    if (rise < used) {
+        return fail(r, LAPSE_SPAN_ORDER, r->at + rise);
+    }
     if (status == LAPSE_OK) {
         r->at = at;
         *ret = span.ns;
@@ -244,6 +250,33 @@ static bool read_factor(struct reader *r, int64_t *ret, bool *ret_unit) {
     }
     bool month = at < r->len && (r->text[at] == 'y' || strncmp(r->text + at, "mo", 2) == 0);
     return fail(r, month ? LAPSE_SPAN_MONTH : LAPSE_SPAN_MALFORMED, at);
+}
+
+/* Where a number with its unit stands behind a smaller or equal one, or len. The text is one that
+ * was read as a span. */
+static size_t find_rise(const char *text, size_t len) {
+    static const char *const units[] = {"w", "d", "h", "m", "s", "ms", "us", "ns"};
+    const size_t count = sizeof(units) / sizeof(units[0]);
+    size_t next = 0; /* the largest unit that may follow */
+    for (size_t at = 0; at < len;) {
+        size_t start = at;
+        at += strspn(text + at, "0123456789");
+        size_t word = 0;
+        while (at + word < len && !is_digit(text[at + word])) {
+            word++;
+        }
+        size_t unit = next;
+        while (unit < count &&
+               (strlen(units[unit]) != word || memcmp(units[unit], text + at, word) != 0)) {
+            unit++;
+        }
+        if (unit == count && word > 0) {
+            return start;
+        }
+        next = unit + 1;
+        at += word;
+    }
+    return len;
 }
 
 static bool fail(struct reader *r, enum lapse_span_fault fault, size_t at) {
@@ -265,7 +298,21 @@ static bool is_digit(char c) {
 static void note_fault(struct lapse_decoder *d, const struct lapse_node *node, size_t offset,
                        enum lapse_span_fault fault, size_t at) {
     struct lapse_diag *diag = NULL;
+    if (is_date(node->text + offset)) {
+        diag = lapse_mistake_add(d->diags, "Y105", node->place, "",
+                                 "`%.60s` is a date, and a duration is wanted here", node->text);
+        lapse_diag_note(d->diags, diag, "help",
+                        "`at` takes the time from the start, such as 30s; a date belongs to "
+                        "`expires_at`");
+        return;
+    }
     switch (fault) {
+    case LAPSE_SPAN_ORDER:
+        diag = lapse_mistake_add(d->diags, "Y105", lapse_shape_part(node, at, node->len - at), "",
+                                 "the units of `%.60s` do not fall", node->text);
+        lapse_diag_note(d->diags, diag, "help",
+                        "write each unit once, the largest first (1h30m), or a sum (30m+1h)");
+        break;
     case LAPSE_SPAN_NO_UNIT:
         note_no_unit(d, node, at);
         break;
@@ -284,6 +331,21 @@ static void note_fault(struct lapse_decoder *d, const struct lapse_node *node, s
         note_malformed(d, node, at);
         break;
     }
+}
+
+/* Whether the text begins as a date does: 2026-01-31, epoch or now. */
+static bool is_date(const char *text) {
+    static const char form[] = "dddd-dd-dd";
+    size_t word = strncmp(text, "epoch", 5) == 0 ? 5 : strncmp(text, "now", 3) == 0 ? 3 : 0;
+    if (word > 0) {
+        return text[word] == '\0' || text[word] == '+' || text[word] == '-';
+    }
+    for (size_t i = 0; form[i] != '\0'; i++) {
+        if (form[i] == 'd' ? !is_digit(text[i]) : text[i] != form[i]) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void note_no_unit(struct lapse_decoder *d, const struct lapse_node *node, size_t at) {

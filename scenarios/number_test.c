@@ -23,6 +23,8 @@ Test(number, spans_are_read_exactly_with_arithmetic) {
         {"1h - 30m + 1us", 1800 * S + 1000},
         {"-5s", -5 * S},
         {"0s-1ns", -1},
+        {"1w2d3h4m5s6ms7us8ns", (((9 * 24 + 3) * 60 + 4) * 60 + 5) * S + 6007008},
+        {"30m+1h", 5400 * S},
         {"9223372036854775807ns", INT64_MAX},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -55,6 +57,10 @@ Test(number, a_fault_of_a_span_is_named_at_its_place) {
         {"9223372036854775808ns", LAPSE_SPAN_RANGE, 0},
         {"1ns+9223372036854775807ns", LAPSE_SPAN_RANGE, 4},
         {"9999999999*9999999999*1s", LAPSE_SPAN_RANGE, 0},
+        {"1m1h", LAPSE_SPAN_ORDER, 2},
+        {"1s1s", LAPSE_SPAN_ORDER, 2},
+        {"2h+1ms5m3s", LAPSE_SPAN_ORDER, 6},
+        {"3*5ns1us", LAPSE_SPAN_ORDER, 5},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int64_t ns = 0;

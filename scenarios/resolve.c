@@ -7,6 +7,8 @@
 
 enum { NAMES_SHOWN_BYTES = 200 };
 
+static void note_opened(struct lapse_decoder *d, struct lapse_place place, const char *name,
+                        int32_t opened);
 static const char *space_word(enum lapse_space space);
 static const char *name_at(const struct lapse_decoder *d, enum lapse_space space, size_t index);
 
@@ -54,6 +56,22 @@ int32_t lapse_resolve_prefix(const struct lapse_decoder *d, const struct lapse_n
     return lapse_decoder_find(d, LAPSE_SPACE_BUCKET, node->text, (size_t)(slash - node->text));
 }
 
+void lapse_resolve_markers(struct lapse_decoder *d, int32_t bucket, struct lapse_place place) {
+    if (bucket < 0 || (size_t)bucket >= d->bucket_decls.count) {
+        return;
+    }
+    const struct lapse_setup_bucket *setup = lapse_list_at(&d->buckets, (size_t)bucket);
+    const struct lapse_bucket_decl *decl = lapse_list_at(&d->bucket_decls, (size_t)bucket);
+    if (setup->config.markers.ns != 0 || decl->markers_open) {
+        return;
+    }
+    const char *name = (const char *)setup->name.data;
+    struct lapse_diag *diag =
+        lapse_mistake_add(d->diags, "Y132", place, "",
+                          "an end in `%.60s` is no event: the bucket has no `markers`", name);
+    lapse_diag_note(d->diags, diag, "help", "add `markers: true` to `%.60s` in `buckets`", name);
+}
+
 void lapse_resolve_lease(struct lapse_decoder *d, const struct lapse_node *node) {
     if (!d->leases_open && lapse_decoder_find(d, LAPSE_SPACE_LEASE, node->text, node->len) < 0) {
         struct lapse_diag *diag =
@@ -86,6 +104,13 @@ void lapse_resolve_unknown(struct lapse_decoder *d, struct lapse_place place,
     if (nearest.best != NULL) {
         (void)snprintf(label, sizeof(label), "did you mean `%s`?", nearest.best);
     }
+    int32_t opened = space == LAPSE_SPACE_BUCKET
+                         ? lapse_decoder_find(d, LAPSE_SPACE_OPENED, name, strlen(name))
+                         : -1;
+    if (opened >= 0) {
+        note_opened(d, place, name, opened);
+        return;
+    }
     struct lapse_diag *diag = lapse_mistake_add(
         d->diags, "Y111", place, label, "there is no %s named `%.60s`", space_word(space), name);
     if (used > 0) {
@@ -93,6 +118,19 @@ void lapse_resolve_unknown(struct lapse_decoder *d, struct lapse_place place,
     } else {
         lapse_diag_note(d->diags, diag, "note", "this document has none");
     }
+}
+
+static void note_opened(struct lapse_decoder *d, struct lapse_place place, const char *name,
+                        int32_t opened) {
+    struct lapse_diag *diag = lapse_mistake_add(
+        d->diags, "Y111", place, "",
+        "`buckets` has no `%.60s`, and `open` only shows what that call answers", name);
+    if ((size_t)opened < d->opened.count) {
+        const struct lapse_place *open = lapse_list_at(&d->opened, (size_t)opened);
+        lapse_diag_label(d->diags, diag, *open, "the `open`");
+    }
+    lapse_diag_note(d->diags, diag, "help",
+                    "keys need their bucket in `buckets`: add `buckets: {%.60s: {..}}`", name);
 }
 
 static const char *space_word(enum lapse_space space) {
@@ -114,6 +152,7 @@ static const char *space_word(enum lapse_space space) {
     case LAPSE_SPACE_MEASURE:
         return "measure";
     case LAPSE_SPACE_LEASE:
+    case LAPSE_SPACE_OPENED:
         break;
     }
     return "lease";
@@ -151,6 +190,7 @@ static const char *name_at(const struct lapse_decoder *d, enum lapse_space space
     case LAPSE_SPACE_SLOT:
     case LAPSE_SPACE_SLOT_INDEXED:
     case LAPSE_SPACE_LEASE:
+    case LAPSE_SPACE_OPENED:
         break;
     }
     return NULL;

@@ -4,17 +4,6 @@
 
 #include "decode.h"
 
-struct field_word {
-    const char *word;
-    enum lapse_field field;
-};
-
-static const struct field_word field_words[] = {
-    {"value", LAPSE_FIELD_VALUE}, {"rev", LAPSE_FIELD_REV},     {"end", LAPSE_FIELD_END},
-    {"left", LAPSE_FIELD_LEFT},   {"keys", LAPSE_FIELD_KEYS},   {"count", LAPSE_FIELD_COUNT},
-    {"owner", LAPSE_FIELD_OWNER}, {"token", LAPSE_FIELD_TOKEN}, {"took", LAPSE_FIELD_TOOK},
-};
-
 enum { NAMES_SHOWN = 8 };
 
 static bool is_name_start(char c);
@@ -27,6 +16,12 @@ static bool find_numbered(const struct lapse_decoder *d, const char *name, size_
                           struct lapse_slot_ref *ret);
 static bool read_field(struct lapse_decoder *d, const struct lapse_node *node, size_t *at,
                        struct lapse_slot_ref *ret);
+static bool check_field(struct lapse_decoder *d, const struct lapse_node *node, size_t from,
+                        size_t to, const struct lapse_slot_ref *slot);
+static const struct lapse_slot_decl *decl_of(const struct lapse_decoder *d, int32_t base);
+static void note_kind(struct lapse_decoder *d, const struct lapse_node *node,
+                      enum lapse_operand_kind kind, const struct lapse_slot_decl *decl,
+                      uint32_t kinds);
 static void note_unsaved(struct lapse_decoder *d, const struct lapse_node *node, size_t at,
                          size_t len);
 static bool slot_operand(struct lapse_decoder *d, const struct lapse_node *node,
@@ -45,7 +40,9 @@ bool lapse_text_decode(struct lapse_decoder *d, const struct lapse_node *node, s
             break;
         }
         if (node->text[at] == '$' && is_name_start(node->text[at + 1])) {
-            fine = read_reference(d, node, &at, part);
+            size_t from = at;
+            fine = read_reference(d, node, &at, part) &&
+                   (part->kind != LAPSE_PART_SLOT || check_field(d, node, from, at, &part->slot));
             continue;
         }
         /* A `$` that begins no name is itself. */
@@ -107,13 +104,21 @@ bool lapse_text_operand(struct lapse_decoder *d, const struct lapse_node *node,
     return lapse_number_count(d, node, INT64_MIN, INT64_MAX, &ret->number);
 }
 
-enum lapse_field lapse_text_field(const char *word, size_t len) {
-    for (size_t i = 0; i < sizeof(field_words) / sizeof(field_words[0]); i++) {
-        if (strlen(field_words[i].word) == len && memcmp(field_words[i].word, word, len) == 0) {
-            return field_words[i].field;
-        }
+bool lapse_text_argument(struct lapse_decoder *d, const struct lapse_node *node,
+                         enum lapse_operand_kind kind, struct lapse_operand *ret) {
+    if (!lapse_text_operand(d, node, kind, ret)) {
+        return false;
     }
-    return LAPSE_FIELD_DEFAULT;
+    if (ret->kind != LAPSE_OPERAND_SLOT) {
+        return true;
+    }
+    const struct lapse_slot_decl *decl = decl_of(d, ret->slot.base);
+    uint32_t kinds = decl->kinds[ret->slot.field];
+    if ((kinds & (1U << kind)) != 0) {
+        return true;
+    }
+    note_kind(d, node, kind, decl, kinds);
+    return false;
 }
 
 /* `$x`, then nothing, or + or - and a number or duration. */
@@ -130,6 +135,9 @@ static bool slot_operand(struct lapse_decoder *d, const struct lapse_node *node,
     }
     if (part.kind != LAPSE_PART_SLOT) {
         lapse_mistake_add(d->diags, "Y103", node->place, "", "$n can stand in texts alone");
+        return false;
+    }
+    if (!check_field(d, node, 0, at, &part.slot)) {
         return false;
     }
     ret->kind = LAPSE_OPERAND_SLOT;
@@ -248,7 +256,7 @@ static bool read_field(struct lapse_decoder *d, const struct lapse_node *node, s
         return true;
     }
     size_t len = name_length(dot + 1);
-    ret->field = lapse_text_field(dot + 1, len);
+    ret->field = lapse_field_find(dot + 1, len);
     if (ret->field != LAPSE_FIELD_DEFAULT) {
         *at += len + 1;
         return true;
@@ -259,8 +267,8 @@ static bool read_field(struct lapse_decoder *d, const struct lapse_node *node, s
     word[kept] = '\0';
     struct lapse_nearest nearest;
     lapse_nearest_begin(&nearest, word);
-    for (size_t i = 0; i < sizeof(field_words) / sizeof(field_words[0]); i++) {
-        lapse_nearest_offer(&nearest, field_words[i].word);
+    for (int i = LAPSE_FIELD_VALUE; i < LAPSE_FIELDS; i++) {
+        lapse_nearest_offer(&nearest, lapse_field_word((enum lapse_field)i));
     }
     struct lapse_diag *diag = lapse_mistake_add(
         d->diags, "Y101", lapse_shape_part(node, *at + 1, len), nearest.best == NULL ? "" : "here",
@@ -269,8 +277,79 @@ static bool read_field(struct lapse_decoder *d, const struct lapse_node *node, s
         lapse_diag_note(d->diags, diag, "help", "did you mean `%s`?", nearest.best);
     }
     lapse_diag_note(d->diags, diag, "note",
-                    "a saved reply has: value rev end left keys count owner token took");
+                    "a saved reply has: value rev end left count owner token took");
     return false;
+}
+
+/* Whether a line that saves the name can fill the field; node->text[from..to) is the reference. */
+static bool check_field(struct lapse_decoder *d, const struct lapse_node *node, size_t from,
+                        size_t to, const struct lapse_slot_ref *slot) {
+    const struct lapse_slot_decl *decl = decl_of(d, slot->base);
+    if (decl->kinds[slot->field] != 0) {
+        return true;
+    }
+    const char *field = lapse_field_word(slot->field);
+    size_t span = slot->field == LAPSE_FIELD_DEFAULT ? to - from : strlen(field);
+    char verb[48] = "the lines that save it";
+    if (decl->one_verb) {
+        (void)snprintf(verb, sizeof(verb), "`%.20s`, which saves it,", decl->verb);
+    }
+    struct lapse_diag *diag = NULL;
+    struct lapse_place place = lapse_shape_part(node, to - span, span);
+    if (slot->field == LAPSE_FIELD_DEFAULT) {
+        diag = lapse_mistake_add(d->diags, "Y130", place, "",
+                                 "`$%.40s` alone means nothing: %s %s no single value", decl->name,
+                                 verb, decl->one_verb ? "gives" : "give");
+    } else {
+        diag = lapse_mistake_add(d->diags, "Y130", place, "", "`$%.40s` never has `%s`: %s %s",
+                                 decl->name, field, verb,
+                                 decl->one_verb ? "never gives it" : "never give it");
+    }
+    char list[96];
+    lapse_diag_label(d->diags, diag, decl->place, "saved here");
+    lapse_diag_note(d->diags, diag, "help", "`$%.40s` has: %s", decl->name,
+                    lapse_field_list_saved(decl->kinds, list, sizeof(list)));
+    return false;
+}
+
+/* The saved name that a slot is of. Their slots follow one another. */
+static const struct lapse_slot_decl *decl_of(const struct lapse_decoder *d, int32_t base) {
+    size_t low = 0;
+    size_t high = d->slots.count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        const struct lapse_slot_decl *decl = lapse_list_at(&d->slots, middle);
+        if (decl->base <= base) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return lapse_list_at(&d->slots, low);
+}
+
+static void note_kind(struct lapse_decoder *d, const struct lapse_node *node,
+                      enum lapse_operand_kind kind, const struct lapse_slot_decl *decl,
+                      uint32_t kinds) {
+    const char *is = (kinds & (1U << LAPSE_OPERAND_TEXT)) != 0     ? "a text"
+                     : (kinds & (1U << LAPSE_OPERAND_NUMBER)) != 0 ? "a number"
+                     : (kinds & (1U << LAPSE_OPERAND_DATE)) != 0   ? "a duration or a date"
+                                                                   : "a duration";
+    const char *wanted = "a number";
+    const char *help = "a token is saved by `acquire`, a revision by a write or by `entry`";
+    if (kind == LAPSE_OPERAND_SPAN) {
+        wanted = "a duration";
+        help = "durations are the fields `left` and `took`";
+    } else if (kind == LAPSE_OPERAND_DATE) {
+        wanted = "a date";
+        help = "write now+15s, or epoch+1h (from the start); only a key written with `expires_at` "
+               "has a date as its `end`";
+    }
+    struct lapse_diag *diag =
+        lapse_mistake_add(d->diags, "Y131", node->place, "", "`%.60s` is %s, and %s is wanted here",
+                          node->text, is, wanted);
+    lapse_diag_label(d->diags, diag, decl->place, "saved here, by `%.20s`", decl->verb);
+    lapse_diag_note(d->diags, diag, "help", "%s", help);
 }
 
 static void note_unsaved(struct lapse_decoder *d, const struct lapse_node *node, size_t at,

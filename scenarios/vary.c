@@ -9,22 +9,35 @@
 
 #include "decode.h"
 
-static bool read_name(struct lapse_vary *vary, const struct lapse_node *root,
-                      const struct lapse_node *key, const struct lapse_node *value);
+/* The search for durations inside a range. */
+struct gatherer {
+    struct lapse_vary *vary;
+    int64_t low, high;
+    struct lapse_list *found; /* of int64_t */
+};
+
+static bool read_name(struct lapse_vary *vary, const struct lapse_node *key,
+                      const struct lapse_node *value);
+static bool read_ranges(struct lapse_vary *vary, const struct lapse_node *root,
+                        const struct lapse_node *map);
+static bool count_rows(struct lapse_vary *vary, bool ranges);
 static bool read_list(struct lapse_vary *vary, const struct lapse_node *list,
                       struct lapse_vary_name *ret);
 static bool read_range(struct lapse_vary *vary, const struct lapse_node *root,
                        const struct lapse_node *range, struct lapse_vary_name *ret);
-static bool gather(const lapse_alloc *alloc, const struct lapse_node *node, int64_t low,
-                   int64_t high, struct lapse_list *ret);
-static bool offer(const lapse_alloc *alloc, int64_t ns, int64_t low, int64_t high,
-                  struct lapse_list *ret);
+static bool gather(const struct gatherer *g, const struct lapse_node *node);
+static bool gather_scalar(const struct gatherer *g, const struct lapse_node *node);
+static size_t names_in(const struct lapse_vary *vary, const struct lapse_node *node,
+                       size_t *ret_names);
+static bool gather_text(const struct gatherer *g, const char *text, size_t len);
+static bool offer(const struct gatherer *g, int64_t ns);
 static int compare_ns(const void *a, const void *b);
 static const char *span_text(struct lapse_pool *pool, int64_t ns);
 static struct lapse_node *fill(struct lapse_vary *vary, struct lapse_pool *pool,
                                const struct lapse_node *node, const size_t *picks);
 static void check_save(struct lapse_vary *vary, const struct lapse_node *save);
-static struct lapse_node *fill_scalar(struct lapse_vary *vary, struct lapse_pool *pool,
+static void mark_used(struct lapse_vary *vary, const struct lapse_node *node);
+static struct lapse_node *fill_scalar(const struct lapse_vary *vary, struct lapse_pool *pool,
                                       const struct lapse_node *node, const size_t *picks);
 static int64_t match(const struct lapse_vary *vary, const char *text, size_t *ret_len);
 
@@ -40,23 +53,64 @@ bool lapse_vary_read(struct lapse_vary *vary, const struct lapse_node *root) {
                           "a map of lists or ranges is wanted here");
         return true;
     }
-    int64_t rows = 1;
+    if (map->count > (size_t)LAPSE_VARY_NAMES_MAX) {
+        lapse_mistake_add(vary->diags, "Y006", map->keys[LAPSE_VARY_NAMES_MAX]->place, "",
+                          "`vary` has at most %d names", (int)LAPSE_VARY_NAMES_MAX);
+        return true;
+    }
     for (size_t i = 0; i < map->count; i++) {
-        if (i == LAPSE_VARY_NAMES_MAX) {
-            lapse_mistake_add(vary->diags, "Y006", map->keys[i]->place, "",
-                              "`vary` has at most %d names", (int)LAPSE_VARY_NAMES_MAX);
+        if (!read_name(vary, map->keys[i], map->items[i])) {
+            return false;
+        }
+    }
+    /* The lists are known before the ranges are read: their durations are tried in ranges too. */
+    if (!count_rows(vary, false)) {
+        return true;
+    }
+    return read_ranges(vary, root, map);
+}
+
+/* The search for durations fills in each combination of the lists, so it is bounded as rows are. */
+static bool read_ranges(struct lapse_vary *vary, const struct lapse_node *root,
+                        const struct lapse_node *map) {
+    int64_t unfolded = 0;
+    bool fits = lapse_ns_mul(vary->row_count, (int64_t)lapse_node_weight(root), &unfolded) &&
+                unfolded <= vary->budget;
+    for (size_t i = 0; i < map->count; i++) {
+        if (!vary->names[i].range) {
+            continue;
+        }
+        if (!fits) {
+            struct lapse_diag *diag =
+                lapse_mistake_add(vary->diags, "Y006", map->place, "",
+                                  "`vary` unfolds this document to more than a file may hold");
+            lapse_diag_note(vary->diags, diag, "help", "vary fewer names at once");
+            vary->row_count = 0;
             return true;
         }
-        if (!read_name(vary, root, map->keys[i], map->items[i])) {
+        if (!read_range(vary, root, map->items[i], &vary->names[i])) {
             return false;
+        }
+    }
+    (void)count_rows(vary, true);
+    return true;
+}
+
+/* Multiplies the values of the names; those of ranges only when they are known. */
+static bool count_rows(struct lapse_vary *vary, bool ranges) {
+    int64_t rows = 1;
+    for (size_t i = 0; i < vary->name_count; i++) {
+        if (vary->names[i].range && !ranges) {
+            continue;
         }
         rows *= (int64_t)vary->names[i].value_count;
         if (rows > LAPSE_VARY_ROWS_MAX) {
             struct lapse_diag *diag =
-                lapse_mistake_add(vary->diags, "Y006", map->keys[i]->place, "",
+                lapse_mistake_add(vary->diags, "Y006", vary->names[i].name->place, "",
                                   "`vary` makes more than %d rows", (int)LAPSE_VARY_ROWS_MAX);
             lapse_diag_note(vary->diags, diag, "help", "lists multiply: vary fewer names at once");
-            return true;
+            vary->row_count = 0;
+            return false;
         }
     }
     vary->row_count = rows;
@@ -102,8 +156,8 @@ void lapse_vary_check_used(const struct lapse_vary *vary) {
     }
 }
 
-static bool read_name(struct lapse_vary *vary, const struct lapse_node *root,
-                      const struct lapse_node *key, const struct lapse_node *value) {
+static bool read_name(struct lapse_vary *vary, const struct lapse_node *key,
+                      const struct lapse_node *value) {
     struct lapse_vary_name *name = &vary->names[vary->name_count++];
     *name = (struct lapse_vary_name){.name = key};
     const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -117,7 +171,8 @@ static bool read_name(struct lapse_vary *vary, const struct lapse_node *root,
         return read_list(vary, value, name);
     }
     if (value->kind == LAPSE_NODE_SCALAR && strstr(value->text, "..") != NULL) {
-        return read_range(vary, root, value, name);
+        name->range = true;
+        return true;
     }
     struct lapse_diag *diag = lapse_mistake_add(vary->diags, "Y122", value->place, "",
                                                 "`%.60s` has no values", key->text);
@@ -169,8 +224,8 @@ static bool read_range(struct lapse_vary *vary, const struct lapse_node *root,
     }
     const lapse_alloc *alloc = vary->pool->alloc;
     struct lapse_list found = {.item_bytes = sizeof(int64_t)};
-    bool fine = offer(alloc, low, low, high, &found) && offer(alloc, high, low, high, &found) &&
-                gather(alloc, root, low, high, &found);
+    const struct gatherer g = {vary, low, high, &found};
+    bool fine = offer(&g, low) && offer(&g, high) && gather(&g, root);
     if (fine) {
         qsort(found.items, found.count, sizeof(int64_t), compare_ns);
         ret->values = lapse_pool_take(vary->pool, found.count * sizeof(*ret->values));
@@ -187,33 +242,82 @@ static bool read_range(struct lapse_vary *vary, const struct lapse_node *root,
     return fine;
 }
 
-static bool gather(const lapse_alloc *alloc, const struct lapse_node *node, int64_t low,
-                   int64_t high, struct lapse_list *ret) {
+/* Every single value of the document, the lists of `vary` included; a range is no duration. */
+static bool gather(const struct gatherer *g, const struct lapse_node *node) {
     for (size_t i = 0; i < node->count; i++) {
-        if (node->kind == LAPSE_NODE_MAP && lapse_node_is(node->keys[i], "vary")) {
-            continue;
-        }
-        if (!gather(alloc, node->items[i], low, high, ret)) {
+        if (!gather(g, node->items[i])) {
             return false;
         }
     }
-    int64_t ns = 0;
-    size_t at = 0;
-    if (node->kind != LAPSE_NODE_SCALAR || node->quoted ||
-        lapse_number_scan(node->text, node->len, &ns, &at) != LAPSE_SPAN_FINE || ns <= low ||
-        ns >= high) {
-        return true;
-    }
-    return offer(alloc, ns - 1, low, high, ret) && offer(alloc, ns, low, high, ret) &&
-           offer(alloc, ns + 1, low, high, ret);
+    return node->kind != LAPSE_NODE_SCALAR || node->quoted || gather_scalar(g, node);
 }
 
-static bool offer(const lapse_alloc *alloc, int64_t ns, int64_t low, int64_t high,
-                  struct lapse_list *ret) {
-    if (ns < low || ns > high) {
+/* With each combination of the names that are lists filled in. A name of a range is left as it is,
+ * and then the text is no duration. */
+static bool gather_scalar(const struct gatherer *g, const struct lapse_node *node) {
+    struct lapse_vary *vary = g->vary;
+    size_t names[LAPSE_VARY_NAMES_MAX];
+    size_t picks[LAPSE_VARY_NAMES_MAX] = {0};
+    size_t count = names_in(vary, node, names);
+    if (count == 0) {
+        return gather_text(g, node->text, node->len);
+    }
+    for (bool more = true; more;) {
+        struct lapse_pool pool;
+        lapse_pool_init(&pool, vary->pool->alloc);
+        const struct lapse_node *filled = fill_scalar(vary, &pool, node, picks);
+        bool fine = filled != NULL && gather_text(g, filled->text, filled->len);
+        lapse_pool_free(&pool);
+        if (!fine) {
+            return false;
+        }
+        more = false;
+        for (size_t i = 0; i < count && !more; i++) {
+            more = ++picks[names[i]] < vary->names[names[i]].value_count;
+            picks[names[i]] = more ? picks[names[i]] : 0;
+        }
+    }
+    return true;
+}
+
+/* The lists that the text names, each once; 0 too if it names a range. */
+static size_t names_in(const struct lapse_vary *vary, const struct lapse_node *node,
+                       size_t *ret_names) {
+    size_t count = 0;
+    size_t len = 0;
+    for (size_t at = 0; at < node->len; at += len) {
+        int64_t name = match(vary, node->text + at, &len);
+        bool known = name < 0;
+        for (size_t i = 0; i < count; i++) {
+            known = known || ret_names[i] == (size_t)name;
+        }
+        if (name >= 0 && (vary->names[name].range || vary->names[name].value_count == 0)) {
+            return 0;
+        }
+        if (!known) {
+            ret_names[count++] = (size_t)name;
+        }
+    }
+    return count;
+}
+
+/* A duration, or the one that a date counts from `epoch` or `now`. */
+static bool gather_text(const struct gatherer *g, const char *text, size_t len) {
+    int64_t ns = 0;
+    size_t at = 0;
+    size_t word = strncmp(text, "epoch+", 6) == 0 ? 6 : strncmp(text, "now+", 4) == 0 ? 4 : 0;
+    if (lapse_number_scan(text + word, len - word, &ns, &at) != LAPSE_SPAN_FINE || ns <= g->low ||
+        ns >= g->high) {
         return true;
     }
-    int64_t *item = lapse_list_add(alloc, ret);
+    return offer(g, ns - 1) && offer(g, ns) && offer(g, ns + 1);
+}
+
+static bool offer(const struct gatherer *g, int64_t ns) {
+    if (ns < g->low || ns > g->high) {
+        return true;
+    }
+    int64_t *item = lapse_list_add(g->vary->pool->alloc, g->found);
     if (item != NULL) {
         *item = ns;
     }
@@ -235,6 +339,7 @@ static const char *span_text(struct lapse_pool *pool, int64_t ns) {
 static struct lapse_node *fill(struct lapse_vary *vary, struct lapse_pool *pool,
                                const struct lapse_node *node, const size_t *picks) {
     if (node->kind == LAPSE_NODE_SCALAR) {
+        mark_used(vary, node);
         return fill_scalar(vary, pool, node, picks);
     }
     struct lapse_node *copy = lapse_node_copy(pool, node);
@@ -266,7 +371,17 @@ static void check_save(struct lapse_vary *vary, const struct lapse_node *save) {
     }
 }
 
-static struct lapse_node *fill_scalar(struct lapse_vary *vary, struct lapse_pool *pool,
+static void mark_used(struct lapse_vary *vary, const struct lapse_node *node) {
+    size_t len = 0;
+    for (size_t at = 0; at < node->len; at += len) {
+        int64_t name = match(vary, node->text + at, &len);
+        if (name >= 0) {
+            vary->names[name].used = true;
+        }
+    }
+}
+
+static struct lapse_node *fill_scalar(const struct lapse_vary *vary, struct lapse_pool *pool,
                                       const struct lapse_node *node, const size_t *picks) {
     size_t cap = 1;
     size_t len = 0;
@@ -288,12 +403,10 @@ static struct lapse_node *fill_scalar(struct lapse_vary *vary, struct lapse_pool
         size_t bytes = name < 0 ? len : strlen(from);
         memcpy(text + used, from, bytes);
         used += bytes;
-        if (name >= 0) {
-            vary->names[name].used = true;
-        }
     }
     copy->text = text;
     copy->len = used;
+    copy->varied = true;
     return copy;
 }
 

@@ -11,11 +11,13 @@ struct lapse_vary_name {
     const struct lapse_node *name;
     size_t value_count;
     const char **values;
-    bool used; /* $name stands somewhere in the document */
+    bool range; /* written as a..b */
+    bool used;  /* $name stands somewhere in the document */
 };
 struct lapse_vary {
     struct lapse_pool *pool;
     struct lapse_diag_list *diags;
+    int64_t budget; /* nodes that the file may still unfold to */
     size_t name_count;
     struct lapse_vary_name names[LAPSE_VARY_NAMES_MAX];
     int64_t row_count; /* 0: no `vary`; its mistakes were noted */

@@ -51,6 +51,7 @@ static void refuse_marks(struct builder *b, struct fy_event *event, const struct
 static void attach(struct builder *b, struct lapse_node *node);
 static void end_document(struct builder *b);
 static int first_line(const struct builder *b, int line);
+static bool begins_marked(const struct builder *b, int line);
 static void note_errors(struct builder *b, struct fy_diag *diag);
 static struct lapse_place place_of(struct builder *b, const struct fy_mark *start,
                                    const struct fy_mark *end);
@@ -359,11 +360,14 @@ static void end_document(struct builder *b) {
         return;
     }
     document->root = b->root;
-    document->line_first = b->root == NULL ? b->line_first : first_line(b, b->root->place.line);
+    document->line_begin = b->root == NULL ? b->line_first : first_line(b, b->root->place.line);
+    /* What stands above the first word of a file belongs to its address; a `---` does not. */
+    bool marked = b->root != NULL && begins_marked(b, document->line_begin);
+    document->line_first = marked ? b->root->place.line : document->line_begin;
     size_t index = b->documents->count - 1;
     if (index > 0) {
         struct lapse_document *before = lapse_list_at(b->documents, index - 1);
-        before->line_last = document->line_first - 1;
+        before->line_last = document->line_begin - 1;
     }
     bool newline_last = b->len > 0 && b->text[b->len - 1] == '\n';
     document->line_last = (int)b->lines.count - (newline_last ? 1 : 0);
@@ -373,12 +377,16 @@ static void end_document(struct builder *b) {
  * documents. */
 static int first_line(const struct builder *b, int line) {
     for (int at = line; at > 1; at--) {
-        size_t start = *(size_t *)lapse_list_at(&b->lines, (size_t)at - 1);
-        if (b->len - start >= 3 && memcmp(b->text + start, "---", 3) == 0) {
+        if (begins_marked(b, at)) {
             return at;
         }
     }
     return 1;
+}
+
+static bool begins_marked(const struct builder *b, int line) {
+    size_t start = *(size_t *)lapse_list_at(&b->lines, (size_t)line - 1);
+    return b->len - start >= 3 && memcmp(b->text + start, "---", 3) == 0;
 }
 
 /* Only the first error is told: after it the library guesses. */

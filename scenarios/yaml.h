@@ -5,8 +5,8 @@
 #include "node.h"
 
 struct lapse_document {
-    struct lapse_node *root; /* NULL: an empty document */
-    int line_first, line_last;
+    struct lapse_node *root;               /* NULL: an empty document */
+    int line_begin, line_first, line_last; /* as in a plan */
 };
 
 /* Parses guarded text into documents, appended to `ret` (items: struct lapse_document). Nodes and

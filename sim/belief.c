@@ -55,9 +55,10 @@ struct lapse_sim_grant lapse_sim_belief_grant(const struct lapse_world *world,
 
 struct lapse_sim_belief *lapse_sim_belief_find(const struct lapse_world *world, int32_t actor,
                                                const struct lapse_sim_grant *grant) {
+    uint64_t hash = lapse_bytes_hash(grant->ref.name);
     for (size_t i = 0; i < world->belief_count; i++) {
         struct lapse_sim_belief *belief = &world->beliefs[i];
-        if (belief->actor == actor && belief->grant.first == grant->first &&
+        if (belief->hash == hash && belief->actor == actor && belief->grant.first == grant->first &&
             belief->grant.ref.key_lock == grant->ref.key_lock &&
             lapse_bytes_equal(belief->grant.ref.name, grant->ref.name)) {
             return belief;
@@ -167,9 +168,11 @@ static struct lapse_sim_belief *about(const struct lapse_world *world,
     if (!lease && !(step->kind == LAPSE_STEP_CALL && step->u.call.key_lock)) {
         return NULL;
     }
+    uint64_t hash = lapse_bytes_hash(call->request.command.key);
     for (size_t i = 0; i < world->belief_count; i++) {
         struct lapse_sim_belief *belief = &world->beliefs[i];
-        if (belief->actor == call->actor &&
+        /* A lock's name has the bucket in it, so its hash is another. */
+        if (belief->actor == call->actor && (!lease || belief->hash == hash) &&
             names(&belief->grant.ref, !lease, call->request.command.bucket,
                   call->request.command.key)) {
             return belief;
@@ -213,7 +216,7 @@ static struct lapse_sim_grant of_operand(const struct lapse_world *world, int32_
 static struct lapse_sim_grant only_one(const struct lapse_world *world, int32_t actor) {
     struct lapse_sim_grant grant = {0};
     size_t count = 0;
-    for (size_t i = 0; i < world->belief_count; i++) {
+    for (size_t i = 0; count < 2 && i < world->belief_count; i++) {
         if (world->beliefs[i].actor == actor) {
             grant = world->beliefs[i].grant;
             count++;
@@ -297,6 +300,7 @@ static void begin(struct lapse_world *world, const struct lapse_sim_call *call) 
     }
     if (stored != NULL) {
         belief.grant.ref.name = stored->u.belief.grant.name;
+        belief.hash = lapse_bytes_hash(belief.grant.ref.name);
         world->beliefs[world->belief_count++] = belief;
     }
 }

@@ -1,8 +1,17 @@
 /* The two makers of choices, and the record that both keep.
  *
  * The k-th draw of a (label, who) pair depends on nothing but that pair and k, so the position in
- * the list never matters: cutting the list back is all that a snapshot needs. */
+ * the list never matters: cutting the list back is all that a snapshot needs. Both the number of
+ * draws that a pair has made and its k-th recorded entry are found by hash. */
 #include "sim/choice.h"
+
+/* How many draws a pair has made. */
+struct tally {
+    bool used;
+    enum lapse_choice_label label;
+    int32_t who;
+    uint64_t count;
+};
 
 struct lapse_choices {
     const lapse_alloc *alloc;
@@ -11,9 +20,12 @@ struct lapse_choices {
     struct lapse_choice *source; /* the recorded maker's list */
     uint64_t *source_order;      /* which of its pair each entry is, from 0 */
     size_t source_count;
+    size_t *index; /* hash table of 1 + place in source, by pair and order; 0: free */
+    size_t index_cap;
     struct lapse_choice *drawn;
-    uint64_t *drawn_order;
-    size_t drawn_count, drawn_cap, order_cap;
+    size_t drawn_count, drawn_cap;
+    struct tally *tallies; /* hash table, at most half full */
+    size_t tally_count, tally_cap;
     bool broken;
 };
 
@@ -22,8 +34,13 @@ static bool same_pair(const struct lapse_choice *choice, enum lapse_choice_label
 static bool copy_source(struct lapse_choices *choices, const struct lapse_choice *list,
                         size_t count);
 static bool reserve_draw(struct lapse_choices *choices);
-static uint64_t order_in(const struct lapse_choice *list, const uint64_t *order, size_t count,
-                         enum lapse_choice_label label, int32_t who);
+static struct tally *tally_of(const struct lapse_choices *choices, enum lapse_choice_label label,
+                              int32_t who);
+static bool reserve_tally(struct lapse_choices *choices);
+static uint64_t count_one(struct lapse_choices *choices, enum lapse_choice_label label,
+                          int32_t who);
+static size_t *index_of(const struct lapse_choices *choices, enum lapse_choice_label label,
+                        int32_t who, uint64_t k);
 static uint64_t recorded(const struct lapse_choices *choices, enum lapse_choice_label label,
                          int32_t who, uint64_t k);
 static uint64_t hashed(uint64_t seed, enum lapse_choice_label label, int32_t who, uint64_t k);
@@ -76,9 +93,9 @@ void lapse_choices_close(struct lapse_choices *choices) {
     lapse_alloc_free(alloc, choices->source, choices->source_count * sizeof(*choices->source));
     lapse_alloc_free(alloc, choices->source_order,
                      choices->source_count * sizeof(*choices->source_order));
+    lapse_alloc_free(alloc, choices->index, choices->index_cap * sizeof(*choices->index));
+    lapse_alloc_free(alloc, choices->tallies, choices->tally_cap * sizeof(*choices->tallies));
     lapse_alloc_free(alloc, choices->drawn, choices->drawn_cap * sizeof(*choices->drawn));
-    lapse_alloc_free(alloc, choices->drawn_order,
-                     choices->order_cap * sizeof(*choices->drawn_order));
     lapse_alloc_free(alloc, choices, sizeof(*choices));
 }
 
@@ -89,13 +106,12 @@ uint64_t lapse_choose(struct lapse_choices *choices, uint64_t n, enum lapse_choi
         choices->broken = true;
         return 0;
     }
-    uint64_t k = order_in(choices->drawn, choices->drawn_order, choices->drawn_count, label, who);
+    uint64_t k = count_one(choices, label, who);
     uint64_t value = choices->seeded ? hashed(choices->seed, label, who, k) % n
                                      : recorded(choices, label, who, k);
     if (value >= n) {
         value = 0;
     }
-    choices->drawn_order[choices->drawn_count] = k;
     choices->drawn[choices->drawn_count++] =
         (struct lapse_choice){.label = label, .who = who, .n = n, .value = value};
     return value;
@@ -113,6 +129,10 @@ const struct lapse_choice *lapse_choices_list(const struct lapse_choices *choice
 
 void lapse_choices_cut(struct lapse_choices *choices, size_t count) {
     LAPSE_ASSERT(count <= choices->drawn_count);
+    for (size_t i = choices->drawn_count; i > count; i--) {
+        const struct lapse_choice *taken_back = &choices->drawn[i - 1];
+        tally_of(choices, taken_back->label, taken_back->who)->count--;
+    }
     choices->drawn_count = count;
 }
 
@@ -129,13 +149,25 @@ static bool copy_source(struct lapse_choices *choices, const struct lapse_choice
         return false;
     }
     choices->source_order = lapse_alloc_zero(choices->alloc, count * sizeof(uint64_t));
-    if (choices->source_order == NULL) {
+    size_t cap = 16;
+    while (cap < 2 * count) {
+        cap *= 2;
+    }
+    choices->index = lapse_alloc_zero(choices->alloc, cap * sizeof(*choices->index));
+    choices->index_cap = choices->index == NULL ? 0 : cap;
+    if (choices->source_order == NULL || choices->index == NULL) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
+        if (!reserve_tally(choices)) {
+            return false;
+        }
         choices->source[i] = list[i];
-        choices->source_order[i] =
-            order_in(choices->source, choices->source_order, i, list[i].label, list[i].who);
+        choices->source_order[i] = count_one(choices, list[i].label, list[i].who);
+        *index_of(choices, list[i].label, list[i].who, choices->source_order[i]) = i + 1;
+    }
+    for (size_t i = 0; i < choices->tally_cap; i++) {
+        choices->tallies[i].count = 0;
     }
     return true;
 }
@@ -145,35 +177,75 @@ static bool reserve_draw(struct lapse_choices *choices) {
     bool fits = lapse_alloc_grow(choices->alloc, &drawn, &choices->drawn_cap,
                                  choices->drawn_count + 1, sizeof(*choices->drawn));
     choices->drawn = drawn;
-    void *order = choices->drawn_order;
-    fits = fits && lapse_alloc_grow(choices->alloc, &order, &choices->order_cap,
-                                    choices->drawn_count + 1, sizeof(*choices->drawn_order));
-    choices->drawn_order = order;
-    return fits;
+    return fits && reserve_tally(choices);
 }
 
-/* How many entries of the pair the first `count` hold: the last one knows. */
-static uint64_t order_in(const struct lapse_choice *list, const uint64_t *order, size_t count,
-                         enum lapse_choice_label label, int32_t who) {
-    for (size_t i = count; i > 0; i--) {
-        if (same_pair(&list[i - 1], label, who)) {
-            return order[i - 1] + 1;
+/* The pair's tally, or the free one where it belongs. */
+static struct tally *tally_of(const struct lapse_choices *choices, enum lapse_choice_label label,
+                              int32_t who) {
+    size_t at = (size_t)hashed(0, label, who, 0) & (choices->tally_cap - 1);
+    for (;;) {
+        struct tally *tally = &choices->tallies[at];
+        if (!tally->used || (tally->label == label && tally->who == who)) {
+            return tally;
+        }
+        at = (at + 1) & (choices->tally_cap - 1);
+    }
+}
+
+/* Room for one more pair. */
+static bool reserve_tally(struct lapse_choices *choices) {
+    if ((choices->tally_count + 1) * 2 <= choices->tally_cap) {
+        return true;
+    }
+    struct tally *old = choices->tallies;
+    size_t old_cap = choices->tally_cap;
+    size_t cap = old_cap == 0 ? 16 : old_cap * 2;
+    struct tally *tallies = lapse_alloc_zero(choices->alloc, cap * sizeof(*tallies));
+    if (tallies == NULL) {
+        return false;
+    }
+    choices->tallies = tallies;
+    choices->tally_cap = cap;
+    for (size_t i = 0; i < old_cap; i++) {
+        if (old[i].used) {
+            *tally_of(choices, old[i].label, old[i].who) = old[i];
         }
     }
-    return 0;
+    lapse_alloc_free(choices->alloc, old, old_cap * sizeof(*old));
+    return true;
+}
+
+/* How many draws the pair has made before this one. */
+static uint64_t count_one(struct lapse_choices *choices, enum lapse_choice_label label,
+                          int32_t who) {
+    struct tally *tally = tally_of(choices, label, who);
+    if (!tally->used) {
+        *tally = (struct tally){.used = true, .label = label, .who = who};
+        choices->tally_count++;
+    }
+    return tally->count++;
+}
+
+/* Where the k-th entry of the pair is noted, or would be. */
+static size_t *index_of(const struct lapse_choices *choices, enum lapse_choice_label label,
+                        int32_t who, uint64_t k) {
+    size_t at = (size_t)hashed(0, label, who, k) & (choices->index_cap - 1);
+    for (;;) {
+        size_t *place = &choices->index[at];
+        if (*place == 0 || (same_pair(&choices->source[*place - 1], label, who) &&
+                            choices->source_order[*place - 1] == k)) {
+            return place;
+        }
+        at = (at + 1) & (choices->index_cap - 1);
+    }
 }
 
 /* The k-th entry of the pair in the recorded list; 0, the plainest outcome, if there is none. */
 static uint64_t recorded(const struct lapse_choices *choices, enum lapse_choice_label label,
                          int32_t who, uint64_t k) {
-    /* In a replay the entry mostly stands where the draw does, so looking starts there. */
-    for (size_t i = 0; i < choices->source_count; i++) {
-        size_t at = (choices->drawn_count + i) % choices->source_count;
-        if (same_pair(&choices->source[at], label, who) && choices->source_order[at] == k) {
-            return choices->source[at].value;
-        }
-    }
-    return 0;
+    size_t place = choices->index_cap == 0 ? 0 : *index_of(choices, label, who, k);
+    return place == 0 ? 0 : choices->source[place - 1].value;
 }
 
 static uint64_t hashed(uint64_t seed, enum lapse_choice_label label, int32_t who, uint64_t k) {

@@ -2,6 +2,7 @@
 #include "sim/choice.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 static uint64_t draw(struct lapse_choices *choices, int32_t who) {
     return lapse_choose(choices, 1000000, LAPSE_CHOICE_JITTER, who);
@@ -50,9 +51,16 @@ Test(choice, a_record_of_a_seeded_run_replays_it_and_can_be_cut) {
     for (int32_t i = 0; i < 60; i++) {
         cr_assert_eq(draw(replayed, i % 7), list[i].value);
     }
-    uint64_t last = list[59].value;
-    lapse_choices_cut(seeded, 59);
-    cr_assert_eq(draw(seeded, 59 % 7), last, "a cut list draws on as it did");
+    struct lapse_choice before[60];
+    memcpy(before, list, sizeof(before));
+    for (size_t kept = 60; kept > 0; kept /= 2) {
+        lapse_choices_cut(seeded, kept);
+        lapse_choices_cut(replayed, kept);
+        for (int32_t i = (int32_t)kept; i < 60; i++) {
+            cr_assert_eq(draw(seeded, i % 7), before[i].value, "a cut list draws on as it did");
+            cr_assert_eq(draw(replayed, i % 7), before[i].value);
+        }
+    }
     lapse_choices_close(seeded);
     lapse_choices_close(replayed);
 }

@@ -2,8 +2,10 @@
  * answered, believed. */
 #include "client.h"
 
+#include "await.h"
 #include "belief.h"
 #include "request.h"
+#include "watcher.h"
 #include "world_events.h"
 
 static struct lapse_sim_call *take_place(struct lapse_world *world, int32_t *ret_index);
@@ -19,19 +21,19 @@ enum lapse_sim_flow lapse_sim_client_send(struct lapse_world *world, int32_t str
                                           int64_t due_ns) {
     const struct lapse_plan_step *step = &world->plan->steps[lapse_sim_task_step(world, strand)];
     struct lapse_sim_call call = lapse_sim_client_call(world, strand, step->u.call.verb);
-    int32_t slot = lapse_sim_client_under_unbound(world, step, call.n);
-    if (slot >= 0) {
-        return lapse_sim_client_unbound(world, &call, slot);
+    struct lapse_sim_miss miss = {0};
+    if (!lapse_sim_client_under_bound(world, step, call.n, &miss)) {
+        return lapse_sim_client_unbound(world, &call, &miss);
     }
     struct lapse_sim_draft draft = {0};
     enum lapse_status status =
-        lapse_sim_draft_call(world, &draft, &step->u.call, call.actor, call.n, &slot);
+        lapse_sim_draft_call(world, &draft, &step->u.call, call.actor, call.n, &miss);
     call.request = draft.request;
     call.grant = lapse_sim_belief_grant(world, step, &draft.request, call.actor, call.n);
     bool careful = world->plan->setup.actors[call.actor].careful;
     enum lapse_sim_flow flow;
     if (status == LAPSE_ABSENT) {
-        flow = lapse_sim_client_unbound(world, &call, slot);
+        flow = lapse_sim_client_unbound(world, &call, &miss);
     } else if (status != LAPSE_OK) {
         flow = lapse_sim_client_refuse(world, &call, status);
     } else if (careful && is_act(&call) &&
@@ -56,6 +58,7 @@ void lapse_sim_client_timeout(struct lapse_world *world, const struct lapse_queu
     kept->answered = true;
     if (kept->applied) {
         kept->id = 0; /* its reply waits behind this timeout, and is dropped */
+        lapse_sim_watcher_abandon(world, &call);
     }
     call.answer = (struct lapse_answer){.status = LAPSE_UNKNOWN};
     take_reply(world, &call);
@@ -119,7 +122,7 @@ void lapse_sim_client_answer(struct lapse_world *world, const struct lapse_sim_c
     if (status < 0) {
         lapse_world_fail(world, status, "no memory for a saved reply");
     }
-    lapse_sim_task_slot_bound(world);
+    lapse_sim_await_bound(world);
 }
 
 enum lapse_sim_flow lapse_sim_client_refuse(struct lapse_world *world, struct lapse_sim_call *call,
@@ -136,19 +139,22 @@ enum lapse_sim_flow lapse_sim_client_refuse(struct lapse_world *world, struct la
 }
 
 enum lapse_sim_flow lapse_sim_client_unbound(struct lapse_world *world,
-                                             const struct lapse_sim_call *call, int32_t slot) {
+                                             const struct lapse_sim_call *call,
+                                             const struct lapse_sim_miss *miss) {
     struct lapse_history_event event = lapse_world_call_event(world, LAPSE_HISTORY_UNBOUND, call);
-    event.u.unbound.slot = slot;
-    (void)lapse_world_emit(world, &event);
+    lapse_world_emit_unbound(world, &event, miss);
     return LAPSE_FLOW_ON;
 }
 
-int32_t lapse_sim_client_under_unbound(const struct lapse_world *world,
-                                       const struct lapse_plan_step *step, int32_t n) {
+bool lapse_sim_client_under_bound(const struct lapse_world *world,
+                                  const struct lapse_plan_step *step, int32_t n,
+                                  struct lapse_sim_miss *ret_miss) {
     if (!step->has_under || lapse_slots_find(&world->slots, step->under, n) != NULL) {
-        return -1;
+        return true;
     }
-    return step->under.base + (step->under.indexed && n > 0 ? n - 1 : 0);
+    *ret_miss = (struct lapse_sim_miss){.slot = lapse_sim_slot_of(step->under, n),
+                                        .why = LAPSE_UNBOUND_NAME};
+    return false;
 }
 
 static struct lapse_sim_call *take_place(struct lapse_world *world, int32_t *ret_index) {
@@ -241,6 +247,6 @@ static int32_t save_slot(const struct lapse_world *world, const struct lapse_sim
     if (!step->has_save || call->answer.status != LAPSE_OK) {
         return -1;
     }
-    int32_t slot = step->save.base + (step->save.indexed && call->n > 0 ? call->n - 1 : 0);
+    int32_t slot = lapse_sim_slot_of(step->save, call->n);
     return (size_t)slot < world->slots.count ? slot : -1;
 }

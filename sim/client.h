@@ -26,11 +26,13 @@ void lapse_sim_client_answer(struct lapse_world *world, const struct lapse_sim_c
 /* The line is answered without being sent. */
 enum lapse_sim_flow lapse_sim_client_refuse(struct lapse_world *world, struct lapse_sim_call *call,
                                             enum lapse_status status);
-/* The line uses a name that is not bound: it is not sent and counts as done. */
+/* The line uses a name that gives nothing that fits: it is not sent and counts as done. */
 enum lapse_sim_flow lapse_sim_client_unbound(struct lapse_world *world,
-                                             const struct lapse_sim_call *call, int32_t slot);
-/* The slot of `under`, if there is one and it is not bound; else -1. */
-int32_t lapse_sim_client_under_unbound(const struct lapse_world *world,
-                                       const struct lapse_plan_step *step, int32_t n);
+                                             const struct lapse_sim_call *call,
+                                             const struct lapse_sim_miss *miss);
+/* Whether the name of `under` is bound, if there is one; if not, *ret_miss says so. */
+bool lapse_sim_client_under_bound(const struct lapse_world *world,
+                                  const struct lapse_plan_step *step, int32_t n,
+                                  struct lapse_sim_miss *ret_miss);
 
 #endif

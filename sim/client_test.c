@@ -59,6 +59,39 @@ Test(client, a_timeout_gives_unknown_and_the_call_is_applied_all_the_same) {
     stage_close(&stage);
 }
 
+/* The store sleeps until 5 s; a call sent at 3 s waits for its answer. */
+Test(client, a_reply_at_exactly_the_timeout_wins) {
+    struct {
+        int64_t timeout_ns;
+        enum lapse_status status;
+        int64_t at_ns;
+    } cases[] = {{S(2) - 1, LAPSE_UNKNOWN, S(5) - 1}, {S(2), LAPSE_OK, S(5)}};
+    for (size_t i = 0; i < 2; i++) {
+        for (int32_t paused = 0; paused < 2; paused++) { /* the client too, until 6 s */
+            static struct sketch sketch;
+            sketch_begin(&sketch);
+            int32_t a = sketch_actor(&sketch, "a", false);
+            int32_t bucket = sketch_bucket(&sketch, "b", 0, false);
+            int32_t task = sketch_task(&sketch, a, true);
+            sketch_pause(&sketch, -1, 0, S(5));
+            if (paused == 1) {
+                sketch_pause(&sketch, a, S(4), S(2));
+            }
+            struct lapse_plan_step *set = sketch_call(&sketch, a, LAPSE_VERB_SET, bucket, "x");
+            set->has_timeout = true;
+            set->timeout_ns = cases[i].timeout_ns;
+            sketch_line_at(&sketch, task, set, S(3));
+            struct stage stage = stage_run(&sketch);
+            const struct lapse_history_event *reply =
+                stage_find(&stage, LAPSE_HISTORY_REPLY, -1, 0);
+            cr_assert_eq(reply->u.reply.answer.status, cases[i].status);
+            cr_assert_eq(reply->at.ns, paused == 1 ? S(6) : cases[i].at_ns);
+            cr_assert_eq(stage_count(&stage, LAPSE_HISTORY_REPLY, -1), 1);
+            stage_close(&stage);
+        }
+    }
+}
+
 Test(client, a_pause_stretches_work_and_delays_what_comes_after) {
     static struct sketch sketch;
     sketch_begin(&sketch);

@@ -9,6 +9,7 @@
 #include "client.h"
 #include "node.h"
 #include "task.h"
+#include "watcher.h"
 #include "work.h"
 #include "world_events.h"
 
@@ -133,6 +134,7 @@ static void crash(struct lapse_world *world, int32_t step, const struct lapse_pl
     drop_parked(world, who);
     who->up = false;
     who->paused = false;
+    lapse_sim_watcher_client_gone(world);
     if (known) {
         push_end(world, LAPSE_QUEUE_RESTART, step, fault->actor, until);
     }
@@ -149,7 +151,7 @@ static void drop_parked(struct lapse_world *world, struct lapse_sim_actor *actor
         if (item->kind == LAPSE_QUEUE_REPLY) {
             lapse_sim_client_drop(world, item);
         } else if (item->kind == LAPSE_QUEUE_DELIVER) {
-            lapse_sim_node_drop(world, item->payload);
+            lapse_sim_watcher_drop(world, item->payload);
         }
     }
     actor->parked.count = 0;

@@ -1,4 +1,4 @@
-/* One store: requests in, decisions to the history, replies and watch events out.
+/* One store: requests in, decisions to the history, replies out. Its watchers are in watcher.c.
  *
  * Its clock reads the world's true time, so nothing has to be advanced. Housekeeping is one item of
  * the queue at the instant that the store names; an older item that is no longer the right one is
@@ -7,24 +7,15 @@
 
 #include "keylock.h"
 #include "resource.h"
-#include "task.h"
+#include "watcher.h"
 #include "world_events.h"
 
-#include <string.h>
-
-enum { REAP_ROWS_MAX = 10000, POLL_EVENTS_MAX = 256, IDLE_STEPS_MAX = 1000 };
+enum { REAP_ROWS_MAX = 10000, IDLE_STEPS_MAX = 1000 };
 
 static enum lapse_status read_clock(void *ctx, struct lapse_reading *ret);
 static void decide(struct lapse_world *world, struct lapse_sim_call *call);
 static void reply(struct lapse_world *world, const struct lapse_queue_item *item,
                   struct lapse_sim_call *call);
-static void add_or_remove_watcher(struct lapse_world *world, const struct lapse_sim_call *call);
-static void add_watcher(struct lapse_world *world, const struct lapse_sim_call *call);
-static void poll_watchers(struct lapse_world *world);
-static void poll_watcher(struct lapse_world *world, const struct lapse_sim_watcher *watcher);
-static void send_event(struct lapse_world *world, const struct lapse_sim_watcher *watcher,
-                       const struct lapse_event *event, bool first);
-static unsigned char *place(struct lapse_bytes *bytes, unsigned char *at);
 static void schedule(struct lapse_world *world);
 static int64_t due_time(const struct lapse_world *world, const struct lapse_due *due);
 
@@ -59,12 +50,13 @@ void lapse_sim_node_request(struct lapse_world *world, const struct lapse_queue_
         lapse_sim_resource_decide(world, call);
     }
     call->applied = true;
-    if (store && !call->answered) {
-        add_or_remove_watcher(world, call);
+    if (store) {
+        lapse_sim_watcher_note_events(world);
+        lapse_sim_watcher_called(world, call);
     }
     reply(world, item, call);
     if (store) {
-        poll_watchers(world);
+        lapse_sim_watcher_poll_all(world);
         schedule(world);
     }
 }
@@ -81,7 +73,8 @@ void lapse_sim_node_housekeep(struct lapse_world *world) {
     lapse_world_emit_written(world, NULL, &node->result);
     bool nothing = node->result.item_count == 0 && node->result.event_count == 0;
     node->idle_steps = nothing ? node->idle_steps + 1 : 0;
-    poll_watchers(world);
+    lapse_sim_watcher_note_events(world);
+    lapse_sim_watcher_poll_all(world);
     schedule(world);
     if (node->housekeep_ns > world->now.ns) {
         node->idle_steps = 0;
@@ -103,33 +96,6 @@ void lapse_sim_node_wake(struct lapse_world *world) {
         lapse_world_push(world, &item);
     }
     node->parked.count = 0;
-}
-
-void lapse_sim_node_deliver(struct lapse_world *world, const struct lapse_queue_item *item) {
-    struct lapse_sim_delivery *delivery = item->payload;
-    struct lapse_history_event event =
-        lapse_world_event(world, LAPSE_HISTORY_DELIVER, item->actor, -1);
-    event.u.deliver.watch = delivery->watch;
-    event.u.deliver.watcher = delivery->watcher;
-    event.u.deliver.first = delivery->first;
-    event.u.deliver.event = delivery->event;
-    const struct lapse_history_event *stored = lapse_world_emit(world, &event);
-    if (stored != NULL && delivery->watch >= 0) {
-        struct lapse_sim_seen *seen = &world->seen[delivery->watch];
-        void *events = seen->events;
-        if (lapse_world_grow(world, &events, &seen->cap, seen->count + 1, sizeof(int64_t))) {
-            seen->events = events;
-            seen->events[seen->count++] = stored->seq;
-        }
-    }
-    if (stored != NULL) {
-        lapse_sim_task_delivered(world, item->actor, &stored->u.deliver.event);
-    }
-    lapse_sim_node_drop(world, delivery);
-}
-
-void lapse_sim_node_drop(struct lapse_world *world, struct lapse_sim_delivery *delivery) {
-    lapse_alloc_free(world->alloc, delivery, delivery->bytes);
 }
 
 struct lapse *lapse_sim_node_fork(struct lapse_world *world) {
@@ -213,116 +179,6 @@ static void reply(struct lapse_world *world, const struct lapse_queue_item *item
     back.actor = call->actor;
     back.incarnation = call->incarnation;
     lapse_world_push(world, &back);
-}
-
-static void add_or_remove_watcher(struct lapse_world *world, const struct lapse_sim_call *call) {
-    if (call->answer.status != LAPSE_OK) {
-        return;
-    }
-    if (call->request.verb == LAPSE_VERB_WATCH) {
-        add_watcher(world, call);
-    }
-    if (call->request.verb == LAPSE_VERB_UNWATCH) {
-        size_t kept = 0;
-        for (size_t i = 0; i < world->watcher_count; i++) {
-            if (world->watchers[i].id != call->request.command.u.watch.watcher) {
-                world->watchers[kept++] = world->watchers[i];
-            }
-        }
-        world->watcher_count = kept;
-    }
-}
-
-static void add_watcher(struct lapse_world *world, const struct lapse_sim_call *call) {
-    void *watchers = world->watchers;
-    if (!lapse_world_grow(world, &watchers, &world->watcher_cap, world->watcher_count + 1,
-                          sizeof(*world->watchers))) {
-        return;
-    }
-    world->watchers = watchers;
-    struct lapse_sim_watcher *watcher = &world->watchers[world->watcher_count++];
-    *watcher = (struct lapse_sim_watcher){
-        .id = call->answer.watcher,
-        .actor = call->actor,
-        .incarnation = call->incarnation,
-        .watch = world->plan->steps[call->step].u.call.watch,
-    };
-    for (size_t i = 0; call->answer.items != NULL && i < call->answer.item_count; i++) {
-        const struct lapse_item *item = &call->answer.items[i];
-        struct lapse_event event = {.kind = LAPSE_EVENT_PUT,
-                                    .bucket = call->request.command.bucket,
-                                    .key = item->key,
-                                    .value = item->value,
-                                    .revision = item->revision,
-                                    .at = call->answer.at};
-        send_event(world, watcher, &event, true);
-    }
-}
-
-/* The watchers of a client that is gone are forgotten: nobody reads what they would be handed. */
-static void poll_watchers(struct lapse_world *world) {
-    size_t kept = 0;
-    for (size_t i = 0; i < world->watcher_count; i++) {
-        struct lapse_sim_watcher watcher = world->watchers[i];
-        const struct lapse_sim_actor *actor = &world->actors[watcher.actor];
-        if (actor->up && actor->incarnation == watcher.incarnation) {
-            poll_watcher(world, &watcher);
-            world->watchers[kept++] = watcher;
-        }
-    }
-    world->watcher_count = kept;
-}
-
-static void poll_watcher(struct lapse_world *world, const struct lapse_sim_watcher *watcher) {
-    struct lapse_result *result = &world->node.result;
-    do {
-        struct lapse_error err = {0};
-        enum lapse_status status =
-            lapse_poll(world->node.store, watcher->id, POLL_EVENTS_MAX, result, &err);
-        if (status < 0) {
-            lapse_world_fail(world, status, "polling a watcher: %s", err.message);
-            return;
-        }
-        for (size_t i = 0; i < result->delivery_count; i++) {
-            send_event(world, watcher, &result->deliveries[i], false);
-        }
-    } while (result->delivery_count == POLL_EVENTS_MAX);
-}
-
-static void send_event(struct lapse_world *world, const struct lapse_sim_watcher *watcher,
-                       const struct lapse_event *event, bool first) {
-    size_t bytes =
-        sizeof(struct lapse_sim_delivery) + event->bucket.len + event->key.len + event->value.len;
-    struct lapse_sim_delivery *delivery = lapse_alloc_zero(world->alloc, bytes);
-    if (delivery == NULL) {
-        lapse_world_fail(world, LAPSE_NOMEM, "no memory for a watch event");
-        return;
-    }
-    delivery->watcher = watcher->id;
-    delivery->watch = watcher->watch;
-    delivery->first = first;
-    delivery->event = *event;
-    delivery->bytes = bytes;
-    unsigned char *at = (unsigned char *)(delivery + 1);
-    at = place(&delivery->event.bucket, at);
-    at = place(&delivery->event.key, at);
-    (void)place(&delivery->event.value, at);
-    lapse_world_push(world, &(struct lapse_queue_item){.at_ns = world->now.ns,
-                                                       .phase = LAPSE_PHASE_UNDER_WAY,
-                                                       .kind = LAPSE_QUEUE_DELIVER,
-                                                       .rank = world->now.ns,
-                                                       .due_ns = world->now.ns,
-                                                       .actor = watcher->actor,
-                                                       .incarnation = watcher->incarnation,
-                                                       .payload = delivery});
-}
-
-static unsigned char *place(struct lapse_bytes *bytes, unsigned char *at) {
-    if (bytes->len > 0) {
-        memcpy(at, bytes->data, bytes->len);
-        bytes->data = at;
-    }
-    return at + bytes->len;
 }
 
 static void schedule(struct lapse_world *world) {

@@ -13,10 +13,6 @@ void lapse_sim_node_request(struct lapse_world *world, const struct lapse_queue_
 void lapse_sim_node_housekeep(struct lapse_world *world);
 /* The node wakes: housekeeping first, then what waits, oldest first. */
 void lapse_sim_node_wake(struct lapse_world *world);
-/* One event arrives at a watching actor. */
-void lapse_sim_node_deliver(struct lapse_world *world, const struct lapse_queue_item *item);
-/* Frees what a delivery that nobody takes holds. */
-void lapse_sim_node_drop(struct lapse_world *world, struct lapse_sim_delivery *delivery);
 /* A store equal to the node's, at this instant, for observers; NULL: the world has failed. */
 struct lapse *lapse_sim_node_fork(struct lapse_world *world);
 /* The fields of a result as an answer; bytes are borrowed. */

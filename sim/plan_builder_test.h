@@ -114,7 +114,6 @@ static inline struct lapse_plan_step *sketch_step(struct sketch *sketch, enum la
     step->kind = kind;
     step->actor = actor;
     step->loop = -1;
-    step->times = 1;
     return step;
 }
 

@@ -1,6 +1,7 @@
-/* Each look is made on forks: reads share one, each verb that would change something gets its own.
- * A listing is cut down to the key that is looked for, so that it says one thing: whether it is
- * there. */
+/* Each look is made on forks of the store, whose making is dear: one will do as long as all answers
+ * are those that an absent key gets, which change nothing. After any other, a verb that could
+ * change something gets a fork of its own. A listing is cut down to the key that is looked for, so
+ * that it says one thing: whether it is there. */
 #include "probe.h"
 
 #include "belief.h"
@@ -27,6 +28,7 @@ static void look_at(struct look *look);
 static void look_key(struct look *look, bool gone);
 static void ask(struct look *look, struct lapse *fork, enum lapse_verb verb);
 static void ask_alone(struct look *look, enum lapse_verb verb);
+static bool left_alone(const struct look *look);
 static struct lapse_command command_for(const struct look *look, enum lapse_verb verb);
 static void cut_listing(struct look *look, enum lapse_verb verb, size_t at);
 static void look_left(struct look *look);
@@ -42,7 +44,7 @@ void lapse_sim_probe_look(struct lapse_world *world, int32_t step) {
     struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_PROBE, -1, step);
     struct look look = {.world = world, .plan = plan, .probe = &event.u.probe};
     struct lapse_sim_draft draft = {0};
-    int32_t slot = -1;
+    struct lapse_sim_miss miss = {0};
     world->ran[step] = LAPSE_RAN_YES;
     event.u.probe.kind = plan->kind;
     event.u.probe.key_lock =
@@ -51,17 +53,18 @@ void lapse_sim_probe_look(struct lapse_world *world, int32_t step) {
         event.u.probe.bucket = world->plan->setup.buckets[plan->bucket].name;
     }
     enum lapse_status status =
-        lapse_sim_draft_text(world, &draft, &plan->name, 0, &event.u.probe.name, &slot);
+        lapse_sim_draft_text(world, &draft, &plan->name, 0, &event.u.probe.name, &miss);
     if (status == LAPSE_OK) {
         look_at(&look);
         event.u.probe.answers = look.answers;
-    } else if (status == LAPSE_NOMEM) {
-        lapse_world_fail(world, status, "no memory for an observer");
+        (void)lapse_world_emit(world, &event);
+    } else if (status == LAPSE_ABSENT) {
+        struct lapse_history_event unbound =
+            lapse_world_event(world, LAPSE_HISTORY_UNBOUND, -1, step);
+        lapse_world_emit_unbound(world, &unbound, &miss);
     } else {
-        event.kind = LAPSE_HISTORY_UNBOUND;
-        event.u.unbound.slot = slot;
+        lapse_world_fail(world, status, "no memory for an observer");
     }
-    (void)lapse_world_emit(world, &event);
     free_look(&look);
     lapse_sim_draft_free(world, &draft);
 }
@@ -99,7 +102,8 @@ static void look_at(struct look *look) {
     }
 }
 
-/* Listings come before get: a get may renew an idle key, and they show what was there. */
+/* Listings come before get: a get may renew an idle key, and they show what was there. Create comes
+ * last: it is the one verb that should change something. */
 static void look_key(struct look *look, bool gone) {
     static const enum lapse_verb reads[] = {LAPSE_VERB_LIST, LAPSE_VERB_ALL,   LAPSE_VERB_COUNT,
                                             LAPSE_VERB_GET,  LAPSE_VERB_ENTRY, LAPSE_VERB_HAS};
@@ -114,10 +118,34 @@ static void look_key(struct look *look, bool gone) {
             ask(look, fork, reads[i]);
         }
     }
-    lapse_close(fork);
-    for (size_t i = 0; gone && i < sizeof(acts) / sizeof(acts[0]); i++) {
-        ask_alone(look, acts[i]);
+    for (size_t i = 0; gone && fork != NULL && i < sizeof(acts) / sizeof(acts[0]); i++) {
+        if (!left_alone(look)) {
+            lapse_close(fork);
+            fork = lapse_sim_node_fork(look->world);
+        }
+        if (fork != NULL) {
+            ask(look, fork, acts[i]);
+        }
     }
+    if (fork != NULL) {
+        lapse_close(fork);
+    }
+}
+
+/* Whether all answers so far are those of an absent key. */
+static bool left_alone(const struct look *look) {
+    for (size_t i = 0; i < look->probe->answer_count; i++) {
+        const struct lapse_answer *answer = &look->answers[i].answer;
+        enum lapse_verb verb = (enum lapse_verb)look->answers[i].verb;
+        bool lists = verb == LAPSE_VERB_LIST || verb == LAPSE_VERB_ALL || verb == LAPSE_VERB_COUNT;
+        bool absent =
+            lists ? answer->status == LAPSE_OK && answer->item_count == 0
+                  : answer->status == (verb == LAPSE_VERB_UPDATE ? LAPSE_CONFLICT : LAPSE_ABSENT);
+        if (!absent) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void ask(struct look *look, struct lapse *fork, enum lapse_verb verb) {

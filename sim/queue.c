@@ -2,6 +2,7 @@
 #include "queue.h"
 
 static bool before(const struct lapse_queue_item *a, const struct lapse_queue_item *b);
+static int class_of(enum lapse_queue_kind kind);
 static void sift_up(struct lapse_queue_item *items, size_t at);
 static void sift_down(struct lapse_queue_item *items, size_t count, size_t at);
 
@@ -65,7 +66,24 @@ static bool before(const struct lapse_queue_item *a, const struct lapse_queue_it
     if (a->rank != b->rank) {
         return a->rank < b->rank;
     }
+    if (class_of(a->kind) != class_of(b->kind)) {
+        return class_of(a->kind) < class_of(b->kind);
+    }
     return a->seq < b->seq;
+}
+
+/* What is on its way comes before what only waits for the clock: a reply that arrives at the very
+ * instant of its timeout is in time. */
+static int class_of(enum lapse_queue_kind kind) {
+    switch (kind) {
+    case LAPSE_QUEUE_REQUEST:
+    case LAPSE_QUEUE_DELIVER:
+        return 0;
+    case LAPSE_QUEUE_REPLY:
+        return 1;
+    default:
+        return 2;
+    }
 }
 
 static void sift_up(struct lapse_queue_item *items, size_t at) {

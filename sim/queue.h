@@ -1,8 +1,10 @@
-/* The queue: what is still to happen in a world, ordered by (time, phase, rank, sequence).
+/* The queue: what is still to happen in a world, ordered by (time, phase, rank, class of its kind,
+ * sequence).
  *
  * Phases and ranks are the order inside one instant:
  *   1 faults     ends and wakes before beginnings, each by step number
- *   2 under way  housekeeping, then requests, replies, deliveries and timers, oldest due first
+ *   2 under way  housekeeping, then what is oldest due; at one due instant what is delivered (a
+ *                request to a node, an event to a watcher) before replies before timers
  *   3 steps      lines and ticks in file order
  *   4 finals     the entries of the top-level `expect`, in file order
  * An item that is pushed at the present instant with an earlier phase comes first, which is how a

@@ -1,4 +1,5 @@
-/* From plan to command. Only names can fail here: everything else was resolved by the loader. */
+/* From plan to command. Only names can fail here: everything else was resolved by the loader. What
+ * a name gives is known only now, so its kind is looked at here. */
 #include "request.h"
 
 struct maker {
@@ -6,7 +7,7 @@ struct maker {
     struct lapse_sim_draft *draft;
     const struct lapse_plan_call *call;
     int32_t actor, n;
-    int32_t *ret_slot;
+    struct lapse_sim_miss *ret_miss;
 };
 
 static enum lapse_status make_texts(struct maker *maker);
@@ -15,12 +16,14 @@ static enum lapse_status make_term(struct maker *maker, struct lapse_term *ret);
 static enum lapse_status make_lease(struct maker *maker);
 static enum lapse_status make_resource(struct maker *maker);
 static enum lapse_status number(struct maker *maker, const struct lapse_operand *operand,
-                                bool *ret_given, int64_t *ret);
+                                enum lapse_operand_kind wanted, bool *ret_given, int64_t *ret);
+static bool fits(const struct lapse_world *world, struct lapse_slot_ref ref, int32_t n,
+                 enum lapse_operand_kind wanted, struct lapse_sim_miss *ret_miss);
 static int64_t watcher_of(const struct maker *maker);
 
 enum lapse_status lapse_sim_draft_text(struct lapse_world *world, struct lapse_sim_draft *draft,
                                        const struct lapse_text *text, int32_t n,
-                                       struct lapse_bytes *ret, int32_t *ret_slot) {
+                                       struct lapse_bytes *ret, struct lapse_sim_miss *ret_miss) {
     *ret = (struct lapse_bytes){NULL, 0};
     if (text->part_count == 0) {
         return LAPSE_OK;
@@ -29,10 +32,14 @@ enum lapse_status lapse_sim_draft_text(struct lapse_world *world, struct lapse_s
         *ret = text->parts[0].literal;
         return LAPSE_OK;
     }
+    if (!lapse_sim_text_fits(world, text, n, ret_miss)) {
+        return LAPSE_ABSENT;
+    }
     char small[64];
     size_t len = 0;
+    int32_t slot = -1;
     enum lapse_status status =
-        lapse_text_render(text, &world->slots, n, small, sizeof(small), &len, ret_slot);
+        lapse_text_render(text, &world->slots, n, small, sizeof(small), &len, &slot);
     if (status != LAPSE_OK || len == 0) {
         return status;
     }
@@ -43,15 +50,15 @@ enum lapse_status lapse_sim_draft_text(struct lapse_world *world, struct lapse_s
     }
     draft->texts[draft->text_count].ptr = block;
     draft->texts[draft->text_count++].bytes = len + 1;
-    status = lapse_text_render(text, &world->slots, n, block, len + 1, &len, ret_slot);
+    status = lapse_text_render(text, &world->slots, n, block, len + 1, &len, &slot);
     *ret = (struct lapse_bytes){(const unsigned char *)block, len};
     return status;
 }
 
 enum lapse_status lapse_sim_draft_call(struct lapse_world *world, struct lapse_sim_draft *draft,
                                        const struct lapse_plan_call *call, int32_t actor, int32_t n,
-                                       int32_t *ret_slot) {
-    struct maker maker = {world, draft, call, actor, n, ret_slot};
+                                       struct lapse_sim_miss *ret_miss) {
+    struct maker maker = {world, draft, call, actor, n, ret_miss};
     struct lapse_request *request = &draft->request;
     request->verb = call->verb;
     request->resource = -1;
@@ -91,23 +98,43 @@ enum lapse_status lapse_sim_draft_call(struct lapse_world *world, struct lapse_s
 }
 
 enum lapse_status lapse_sim_operand(struct lapse_world *world, const struct lapse_operand *operand,
-                                    int32_t actor, int32_t n, int64_t *ret, int32_t *ret_slot) {
+                                    enum lapse_operand_kind wanted, int32_t actor, int32_t n,
+                                    int64_t *ret, struct lapse_sim_miss *ret_miss) {
     struct lapse_value value = {0};
     struct lapse_wall wall = {0};
     char buf[32];
+    int32_t slot = -1;
+    if (operand->kind == LAPSE_OPERAND_SLOT && !fits(world, operand->slot, n, wanted, ret_miss)) {
+        return LAPSE_ABSENT;
+    }
     if (actor >= 0) {
         wall = lapse_sim_clock_wall(&world->actors[actor].clock, world->now);
     }
     enum lapse_status status =
-        lapse_operand_value(operand, &world->slots, n, wall, buf, sizeof(buf), &value, ret_slot);
+        lapse_operand_value(operand, &world->slots, n, wall, buf, sizeof(buf), &value, &slot);
     if (status != LAPSE_OK) {
         return status;
     }
-    if (value.kind == LAPSE_OPERAND_TEXT || value.kind == LAPSE_OPERAND_ABSENT) {
+    if (value.kind != wanted) {
         return LAPSE_INVALID;
     }
     *ret = value.number;
     return LAPSE_OK;
+}
+
+bool lapse_sim_text_fits(const struct lapse_world *world, const struct lapse_text *text, int32_t n,
+                         struct lapse_sim_miss *ret_miss) {
+    for (size_t i = 0; i < text->part_count; i++) {
+        const struct lapse_text_part *part = &text->parts[i];
+        if (part->kind == LAPSE_PART_SLOT && !fits(world, part->slot, n, 0, ret_miss)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int32_t lapse_sim_slot_of(struct lapse_slot_ref ref, int32_t n) {
+    return ref.base + (ref.indexed && n > 0 ? n - 1 : 0);
 }
 
 void lapse_sim_draft_free(struct lapse_world *world, struct lapse_sim_draft *draft) {
@@ -125,11 +152,11 @@ static enum lapse_status make_texts(struct maker *maker) {
         command->bucket = maker->world->plan->setup.buckets[call->bucket].name;
     } else {
         status = lapse_sim_draft_text(maker->world, maker->draft, &call->bucket_name, maker->n,
-                                      &command->bucket, maker->ret_slot);
+                                      &command->bucket, maker->ret_miss);
     }
     if (status == LAPSE_OK) {
         status = lapse_sim_draft_text(maker->world, maker->draft, &call->key, maker->n,
-                                      &command->key, maker->ret_slot);
+                                      &command->key, maker->ret_miss);
     }
     return status;
 }
@@ -138,13 +165,13 @@ static enum lapse_status make_write(struct maker *maker) {
     struct lapse_command *command = &maker->draft->request.command;
     enum lapse_status status =
         lapse_sim_draft_text(maker->world, maker->draft, &maker->call->value, maker->n,
-                             &command->u.write.value, maker->ret_slot);
+                             &command->u.write.value, maker->ret_miss);
     if (status == LAPSE_OK) {
         status = make_term(maker, &command->u.write.term);
     }
     if (status == LAPSE_OK) {
-        status = number(maker, &maker->call->if_version, &command->u.write.has_if_version,
-                        &command->u.write.if_version);
+        status = number(maker, &maker->call->if_version, LAPSE_OPERAND_NUMBER,
+                        &command->u.write.has_if_version, &command->u.write.if_version);
     }
     return status;
 }
@@ -152,12 +179,14 @@ static enum lapse_status make_write(struct maker *maker) {
 /* Any combination of terms is sent, so that the refusal of two can be shown. */
 static enum lapse_status make_term(struct maker *maker, struct lapse_term *ret) {
     bool ttl = false, idle = false, date = false;
-    enum lapse_status status = number(maker, &maker->call->ttl, &ttl, &ret->ttl.ns);
+    enum lapse_status status =
+        number(maker, &maker->call->ttl, LAPSE_OPERAND_SPAN, &ttl, &ret->ttl.ns);
     if (status == LAPSE_OK) {
-        status = number(maker, &maker->call->idle, &idle, &ret->idle.ns);
+        status = number(maker, &maker->call->idle, LAPSE_OPERAND_SPAN, &idle, &ret->idle.ns);
     }
     if (status == LAPSE_OK) {
-        status = number(maker, &maker->call->expires_at, &date, &ret->expires_at.ns);
+        status =
+            number(maker, &maker->call->expires_at, LAPSE_OPERAND_DATE, &date, &ret->expires_at.ns);
     }
     ret->given = (ttl ? (unsigned)LAPSE_TERM_TTL : 0) | (idle ? (unsigned)LAPSE_TERM_IDLE : 0) |
                  (date ? (unsigned)LAPSE_TERM_EXPIRES_AT : 0);
@@ -168,10 +197,11 @@ static enum lapse_status make_lease(struct maker *maker) {
     struct lapse_command *command = &maker->draft->request.command;
     bool given = false;
     command->u.lease.owner = maker->world->actors[maker->actor].owner;
-    enum lapse_status status = number(maker, &maker->call->span, &given, &command->u.lease.span.ns);
+    enum lapse_status status =
+        number(maker, &maker->call->span, LAPSE_OPERAND_SPAN, &given, &command->u.lease.span.ns);
     if (status == LAPSE_OK) {
-        status = number(maker, &maker->call->token, &command->u.lease.has_token,
-                        &command->u.lease.token);
+        status = number(maker, &maker->call->token, LAPSE_OPERAND_NUMBER,
+                        &command->u.lease.has_token, &command->u.lease.token);
     }
     return status;
 }
@@ -180,20 +210,41 @@ static enum lapse_status make_resource(struct maker *maker) {
     struct lapse_request *request = &maker->draft->request;
     request->resource = maker->call->resource;
     enum lapse_status status = lapse_sim_draft_text(maker->world, maker->draft, &maker->call->value,
-                                                    maker->n, &request->value, maker->ret_slot);
+                                                    maker->n, &request->value, maker->ret_miss);
     if (status == LAPSE_OK) {
-        status = number(maker, &maker->call->token, &request->has_token, &request->token);
+        status = number(maker, &maker->call->token, LAPSE_OPERAND_NUMBER, &request->has_token,
+                        &request->token);
     }
     return status;
 }
 
 static enum lapse_status number(struct maker *maker, const struct lapse_operand *operand,
-                                bool *ret_given, int64_t *ret) {
+                                enum lapse_operand_kind wanted, bool *ret_given, int64_t *ret) {
     *ret_given = operand->kind != 0;
     if (!*ret_given) {
         return LAPSE_OK;
     }
-    return lapse_sim_operand(maker->world, operand, maker->actor, maker->n, ret, maker->ret_slot);
+    return lapse_sim_operand(maker->world, operand, wanted, maker->actor, maker->n, ret,
+                             maker->ret_miss);
+}
+
+/* wanted 0: any kind will do, in a text. An end or a time left that is not there, of an entry
+ * without a term, is no value either. */
+static bool fits(const struct lapse_world *world, struct lapse_slot_ref ref, int32_t n,
+                 enum lapse_operand_kind wanted, struct lapse_sim_miss *ret_miss) {
+    const struct lapse_slot *slot = lapse_slots_find(&world->slots, ref, n);
+    struct lapse_value value = {0};
+    *ret_miss = (struct lapse_sim_miss){lapse_sim_slot_of(ref, n), LAPSE_UNBOUND_NAME, ref.field};
+    if (slot == NULL) {
+        return false;
+    }
+    ret_miss->why = LAPSE_UNBOUND_FIELD;
+    if (!lapse_answer_field(slot->verb, &slot->answer, ref.field, &value) ||
+        value.kind == LAPSE_OPERAND_ABSENT) {
+        return false;
+    }
+    ret_miss->why = LAPSE_UNBOUND_KIND;
+    return wanted == 0 || value.kind == wanted;
 }
 
 /* The actor's newest watch of that name; 0, which the store refuses, if there is none. */
@@ -201,7 +252,9 @@ static int64_t watcher_of(const struct maker *maker) {
     const struct lapse_world *world = maker->world;
     for (size_t i = world->watcher_count; i > 0; i--) {
         const struct lapse_sim_watcher *watcher = &world->watchers[i - 1];
-        if (watcher->actor == maker->actor && watcher->watch == maker->call->watch) {
+        bool own = watcher->actor == maker->actor && !watcher->orphan &&
+                   watcher->incarnation == world->actors[maker->actor].incarnation;
+        if (own && watcher->watch == maker->call->watch) {
             return watcher->id;
         }
     }

@@ -17,17 +17,24 @@ struct lapse_sim_draft {
 };
 
 /* Renders a text for firing n. Texts without names in them borrow the plan's bytes; others lie in a
- * block of the draft. OK; ABSENT (*ret_slot is not bound); RANGE, INVALID; NOMEM. */
+ * block of the draft. OK; ABSENT: a name gives nothing that fits (*ret_miss says what); NOMEM. */
 enum lapse_status lapse_sim_draft_text(struct lapse_world *world, struct lapse_sim_draft *draft,
                                        const struct lapse_text *text, int32_t n,
-                                       struct lapse_bytes *ret, int32_t *ret_slot);
-/* Fills draft->request from a CALL step of `actor`. Same statuses. */
+                                       struct lapse_bytes *ret, struct lapse_sim_miss *ret_miss);
+/* Fills draft->request from a CALL step of `actor`. Same statuses, and RANGE. */
 enum lapse_status lapse_sim_draft_call(struct lapse_world *world, struct lapse_sim_draft *draft,
                                        const struct lapse_plan_call *call, int32_t actor, int32_t n,
-                                       int32_t *ret_slot);
-/* A number that is given: of a span, date, revision or token. Same statuses. */
+                                       struct lapse_sim_miss *ret_miss);
+/* A number of the kind that its place takes: NUMBER, SPAN or DATE. A name that gives another kind
+ * is a miss. OK, ABSENT, RANGE; INVALID: the plan itself has another kind there. */
 enum lapse_status lapse_sim_operand(struct lapse_world *world, const struct lapse_operand *operand,
-                                    int32_t actor, int32_t n, int64_t *ret, int32_t *ret_slot);
+                                    enum lapse_operand_kind wanted, int32_t actor, int32_t n,
+                                    int64_t *ret, struct lapse_sim_miss *ret_miss);
+/* Whether all names in a text give something; if not, *ret_miss is the first that does not. */
+bool lapse_sim_text_fits(const struct lapse_world *world, const struct lapse_text *text, int32_t n,
+                         struct lapse_sim_miss *ret_miss);
+/* The slot that a name means in firing n. */
+int32_t lapse_sim_slot_of(struct lapse_slot_ref ref, int32_t n);
 void lapse_sim_draft_free(struct lapse_world *world, struct lapse_sim_draft *draft);
 
 #endif

@@ -19,8 +19,8 @@ enum lapse_sim_wait {
     LAPSE_WAIT_TIMER, /* the line's due time, or the loop's next firing */
     LAPSE_WAIT_CALL,
     LAPSE_WAIT_WORK,
-    LAPSE_WAIT_AWAIT,
-    LAPSE_WAIT_LOOP /* a loop that holds up what follows */
+    LAPSE_WAIT_AWAIT, /* a name, or an event of its own watch */
+    LAPSE_WAIT_LOOP   /* a loop that holds up what follows */
 };
 
 /* A grant that a step is under. `first` is the token that the grant began with; a lock made of a
@@ -66,11 +66,19 @@ struct lapse_sim_actor {
 
 struct lapse_sim_belief {
     int32_t actor;
+    uint64_t hash; /* of the grant's name: a client may hold very many */
     struct lapse_sim_grant grant;
     int64_t since_call; /* the call that began it */
     int64_t sent_ns;    /* send time of the last success */
     bool has_deadline;
     struct lapse_steady deadline;
+};
+
+/* Why a step cannot be sent: what a name in it lacks. */
+struct lapse_sim_miss {
+    int32_t slot;
+    enum lapse_unbound_why why;
+    enum lapse_field field;
 };
 
 /* A call in flight; its request and answer lie in the history. */
@@ -92,7 +100,11 @@ struct lapse_sim_call {
 struct lapse_sim_watcher {
     int64_t id; /* the store's */
     int32_t actor, incarnation;
-    int32_t watch; /* index of its name in the plan; -1 */
+    int32_t watch;             /* index of its name in the plan; -1 */
+    struct lapse_bytes bucket; /* borrowed from its INVOKE */
+    bool pending;              /* its bucket has new events, to be polled */
+    bool orphan;               /* its client was told `unknown`: what is on its way is dropped */
+    bool ended;                /* an orphan that the store has been told to forget */
 };
 
 /* One event on its way to a watcher; the bytes follow it in the same block. */
@@ -137,6 +149,8 @@ struct lapse_sim_node {
     int64_t paused_until_ns;
     int64_t housekeep_ns; /* true time of the item in the queue; INT64_MAX: none */
     int64_t idle_steps;   /* housekeeping that did nothing, at one instant */
+    bool polls;           /* some watcher is `pending` */
+    bool sweep;           /* a watcher has lost its client since the store last decided */
     struct lapse_queue_list parked;
 };
 
@@ -176,7 +190,7 @@ struct lapse_world {
     size_t belief_count, belief_cap;
     struct lapse_sim_call *calls;
     size_t call_count, call_cap;
-    struct lapse_sim_watcher *watchers;
+    struct lapse_sim_watcher *watchers; /* by rising id */
     size_t watcher_count, watcher_cap;
     struct lapse_sim_keylock *keylocks;
     size_t keylock_count, keylock_cap;

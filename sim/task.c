@@ -3,6 +3,7 @@
  * by counting up. */
 #include "task.h"
 
+#include "await.h"
 #include "belief.h"
 #include "client.h"
 #include "loop.h"
@@ -15,7 +16,6 @@ static bool next_line(struct lapse_world *world, int32_t strand, enum lapse_sim_
 static bool due_at_once(struct lapse_world *world, int32_t strand, bool begins, int64_t *ret_due);
 static int64_t jitter(struct lapse_world *world, const struct lapse_when *when, int32_t step);
 static enum lapse_sim_flow start_line(struct lapse_world *world, int32_t strand, int64_t due_ns);
-static enum lapse_sim_flow await(struct lapse_world *world, int32_t strand);
 static struct lapse_action action_for(struct lapse_world *world, int32_t strand,
                                       const struct lapse_plan_step *step, int32_t n, int verb,
                                       const struct lapse_answer *answer, bool *ret_need_failed);
@@ -26,7 +26,6 @@ static bool until_came(const struct lapse_world *world, int32_t strand,
                        const struct lapse_answer *answer);
 static void stop_tasks(struct lapse_world *world, int32_t actor, int32_t task);
 static void tell_if_stopped(struct lapse_world *world, int32_t actor);
-static void wake_awaiting(struct lapse_world *world, int32_t strand);
 
 void lapse_sim_task_begin_all(struct lapse_world *world, int32_t actor) {
     for (size_t i = 0; i < world->plan->task_count; i++) {
@@ -108,52 +107,10 @@ void lapse_sim_task_kill_all(struct lapse_world *world, int32_t actor) {
     }
 }
 
-void lapse_sim_task_slot_bound(struct lapse_world *world) {
-    for (size_t i = 0; i < world->strand_count; i++) {
-        const struct lapse_sim_strand *strand = &world->strands[i];
-        if (!strand->running || strand->wait != LAPSE_WAIT_AWAIT) {
-            continue;
-        }
-        const struct lapse_plan_await *awaited =
-            &world->plan->steps[lapse_sim_task_step(world, (int32_t)i)].u.await;
-        int32_t n = lapse_sim_task_n(world, (int32_t)i);
-        if (awaited->kind == LAPSE_AWAIT_SAVE &&
-            lapse_slots_find(&world->slots, awaited->slot, n) != NULL) {
-            wake_awaiting(world, (int32_t)i);
-        }
-    }
-}
-
-void lapse_sim_task_delivered(struct lapse_world *world, int32_t actor,
-                              const struct lapse_event *event) {
-    for (size_t i = 0; i < world->strand_count; i++) {
-        const struct lapse_sim_strand *strand = &world->strands[i];
-        if (strand->actor != actor || !strand->running || strand->wait != LAPSE_WAIT_AWAIT) {
-            continue;
-        }
-        const struct lapse_plan_await *awaited =
-            &world->plan->steps[lapse_sim_task_step(world, (int32_t)i)].u.await;
-        if (awaited->kind != LAPSE_AWAIT_EVENT || awaited->event != event->kind) {
-            continue;
-        }
-        char key[LAPSE_KEY_BYTES_MAX];
-        size_t len = 0;
-        int32_t slot = -1;
-        enum lapse_status status =
-            lapse_text_render(&awaited->key, &world->slots, lapse_sim_task_n(world, (int32_t)i),
-                              key, sizeof(key), &len, &slot);
-        struct lapse_bytes named = {(const unsigned char *)key, len};
-        if (status == LAPSE_OK && len <= sizeof(key) && lapse_bytes_equal(named, event->key) &&
-            lapse_bytes_equal(world->plan->setup.buckets[awaited->bucket].name, event->bucket)) {
-            wake_awaiting(world, (int32_t)i);
-        }
-    }
-}
-
 int32_t lapse_sim_task_n(const struct lapse_world *world, int32_t strand) {
     const struct lapse_sim_strand *of = &world->strands[strand];
-    if (world->plan->steps[lapse_sim_task_step(world, strand)].times > 1) {
-        return of->turn;
+    if (world->plan->steps[lapse_sim_task_step(world, strand)].times > 0) {
+        return of->turn; /* of its own, within a loop too */
     }
     return of->loop_step >= 0 ? of->firing : 0;
 }
@@ -307,7 +264,7 @@ static enum lapse_sim_flow start_line(struct lapse_world *world, int32_t strand,
     case LAPSE_STEP_WORK:
         return lapse_sim_work_begin(world, strand, due_ns);
     case LAPSE_STEP_AWAIT:
-        return await(world, strand);
+        return lapse_sim_await_begin(world, strand);
     case LAPSE_STEP_LOOP:
         return lapse_sim_loop_begin(world, strand);
     case LAPSE_STEP_PROBE:
@@ -315,18 +272,6 @@ static enum lapse_sim_flow start_line(struct lapse_world *world, int32_t strand,
         break;
     }
     lapse_world_fail(world, LAPSE_BUG, "step %d belongs to the world, not to a task", (int)step);
-    return LAPSE_FLOW_WAIT;
-}
-
-static enum lapse_sim_flow await(struct lapse_world *world, int32_t strand) {
-    const struct lapse_plan_await *awaited =
-        &world->plan->steps[lapse_sim_task_step(world, strand)].u.await;
-    int32_t n = lapse_sim_task_n(world, strand);
-    if (awaited->kind == LAPSE_AWAIT_SAVE &&
-        lapse_slots_find(&world->slots, awaited->slot, n) != NULL) {
-        return LAPSE_FLOW_ON;
-    }
-    world->strands[strand].wait = LAPSE_WAIT_AWAIT;
     return LAPSE_FLOW_WAIT;
 }
 
@@ -412,11 +357,4 @@ static void tell_if_stopped(struct lapse_world *world, int32_t actor) {
     struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_STOPPED, actor, -1);
     (void)lapse_world_emit(world, &event);
     lapse_sim_belief_end_all(world, actor, LAPSE_BELIEF_STOPPED, -1);
-}
-
-static void wake_awaiting(struct lapse_world *world, int32_t strand) {
-    world->strands[strand].wait = LAPSE_WAIT_TIMER;
-    struct lapse_queue_item item = lapse_sim_task_item(world, strand, LAPSE_QUEUE_AWAITED,
-                                                       world->now.ns, LAPSE_PHASE_UNDER_WAY);
-    lapse_world_push(world, &item);
 }

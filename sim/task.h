@@ -29,11 +29,8 @@ enum lapse_sim_flow lapse_sim_task_answered(struct lapse_world *world, int32_t s
                                             const struct lapse_answer *answer);
 /* Ends every strand of an actor without a word: a crash. */
 void lapse_sim_task_kill_all(struct lapse_world *world, int32_t actor);
-/* A name was bound, or an event delivered: strands that wait for it go on. */
-void lapse_sim_task_slot_bound(struct lapse_world *world);
-void lapse_sim_task_delivered(struct lapse_world *world, int32_t actor,
-                              const struct lapse_event *event);
-/* The number that `$n` and events show for a strand's current line; 0: none. */
+/* The number that `$n` and events show for a strand's current line: which of its own `times`, else
+ * which firing of its loop; 0: neither. */
 int32_t lapse_sim_task_n(const struct lapse_world *world, int32_t strand);
 /* The plan step of its current line. */
 int32_t lapse_sim_task_step(const struct lapse_world *world, int32_t strand);

@@ -144,29 +144,45 @@ Test(task, a_crash_in_a_pause_drops_what_waited_but_not_what_was_sent) {
     stage_close(&stage);
 }
 
-Test(task, an_await_goes_on_with_an_event_of_the_actors_own_watch) {
-    static struct sketch sketch;
-    sketch_begin(&sketch);
-    int32_t a = sketch_actor(&sketch, "a", false), b = sketch_actor(&sketch, "b", false);
-    int32_t bucket = sketch_bucket(&sketch, "b", 0, false);
-    int32_t one = sketch_task(&sketch, a, false), two = sketch_task(&sketch, b, true);
-    struct lapse_plan_step *watch = sketch_call(&sketch, a, LAPSE_VERB_WATCH, bucket, "");
-    watch->u.call.key = (struct lapse_text){0};
-    sketch_line(&sketch, one, watch);
-    struct lapse_plan_step *waits = sketch_step(&sketch, LAPSE_STEP_AWAIT, a);
-    waits->u.await.kind = LAPSE_AWAIT_EVENT;
-    waits->u.await.event = LAPSE_EVENT_DELETE;
-    waits->u.await.bucket = bucket;
-    waits->u.await.key = sketch_text(&sketch, "k");
-    sketch_line(&sketch, one, waits);
-    struct lapse_plan_step *after = sketch_call(&sketch, a, LAPSE_VERB_GET, bucket, "k");
-    sketch_on(&sketch, after, LAPSE_HANDLED_BIT(LAPSE_ABSENT), LAPSE_ACTION_NEXT, 0);
-    sketch_line(&sketch, one, after);
-    sketch_line_at(&sketch, two, sketch_call(&sketch, b, LAPSE_VERB_SET, bucket, "k"), S(1));
-    sketch_line_at(&sketch, two, sketch_call(&sketch, b, LAPSE_VERB_SET, bucket, "x"), S(2));
-    sketch_line_at(&sketch, two, sketch_call(&sketch, b, LAPSE_VERB_DELETE, bucket, "k"), S(3));
-    struct stage stage = stage_run(&sketch);
-    cr_assert_eq(
-        stage_find(&stage, LAPSE_HISTORY_INVOKE, sketch_number_of(&sketch, after), 0)->at.ns, S(3));
-    stage_close(&stage);
+/* `set: b/x$n`: which of its own `times`, else which firing of its loop. */
+Test(task, a_steps_own_times_counts_its_n_even_if_it_is_one_and_in_a_loop) {
+    static const struct lapse_text_part parts[] = {
+        {.kind = LAPSE_PART_LITERAL, .literal = {(const unsigned char *)"x", 1}},
+        {.kind = LAPSE_PART_N}};
+    struct {
+        int32_t times, firings; /* 0: not in a loop */
+        const char *keys[4];
+    } cases[] = {{1, 0, {"x1"}},       {2, 0, {"x1", "x2"}}, {0, 2, {"x1", "x2"}},
+                 {1, 2, {"x1", "x1"}}, {0, 0, {"x0"}},       {2, 2, {"x1", "x2", "x1", "x2"}}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        static struct sketch sketch;
+        sketch_begin(&sketch);
+        int32_t a = sketch_actor(&sketch, "a", false);
+        int32_t bucket = sketch_bucket(&sketch, "b", 0, false);
+        int32_t task = sketch_task(&sketch, a, false);
+        struct lapse_plan_step *set = sketch_call(&sketch, a, LAPSE_VERB_SET, bucket, "");
+        set->u.call.key = (struct lapse_text){2, parts};
+        set->times = cases[i].times;
+        if (cases[i].firings > 0) {
+            struct lapse_plan_step *loop = sketch_loop(&sketch, a, S(1), false);
+            loop->u.loop.times = cases[i].firings;
+            sketch_body(&sketch, loop, set);
+            sketch_line(&sketch, task, loop);
+        } else {
+            sketch_line(&sketch, task, set);
+        }
+        struct stage stage = stage_run(&sketch);
+        size_t count = 0;
+        while (count < 4 && cases[i].keys[count] != NULL) {
+            const char *key = cases[i].keys[count];
+            const struct lapse_history_event *sent =
+                stage_find(&stage, LAPSE_HISTORY_INVOKE, -1, count++);
+            cr_assert_not_null(sent, "case %zu", i);
+            struct lapse_bytes got = sent->u.invoke.request.command.key;
+            cr_assert(lapse_bytes_equal(got, lapse_bytes_of(key)), "case %zu: %s", i, key);
+            cr_assert_eq(sent->n, key[1] - '0', "case %zu", i);
+        }
+        cr_assert_eq(stage_count(&stage, LAPSE_HISTORY_INVOKE, -1), count, "case %zu", i);
+        stage_close(&stage);
+    }
 }

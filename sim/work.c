@@ -20,12 +20,14 @@ enum lapse_sim_flow lapse_sim_work_begin(struct lapse_world *world, int32_t stra
     const struct lapse_plan_step *step = &world->plan->steps[lapse_sim_task_step(world, strand)];
     struct lapse_sim_strand *works = &world->strands[strand];
     struct lapse_sim_call call = lapse_sim_client_call(world, strand, LAPSE_CALL_WORK);
-    int32_t slot = lapse_sim_client_under_unbound(world, step, call.n);
-    enum lapse_status status = slot >= 0 ? LAPSE_ABSENT
-                                         : lapse_sim_operand(world, &step->u.work, call.actor,
-                                                             call.n, &call.request.work.ns, &slot);
+    struct lapse_sim_miss miss = {0};
+    enum lapse_status status = LAPSE_ABSENT;
+    if (lapse_sim_client_under_bound(world, step, call.n, &miss)) {
+        status = lapse_sim_operand(world, &step->u.work, LAPSE_OPERAND_SPAN, call.actor, call.n,
+                                   &call.request.work.ns, &miss);
+    }
     if (status == LAPSE_ABSENT) {
-        return lapse_sim_client_unbound(world, &call, slot);
+        return lapse_sim_client_unbound(world, &call, &miss);
     }
     if (status != LAPSE_OK || call.request.work.ns < 0) {
         return lapse_sim_client_refuse(world, &call, status != LAPSE_OK ? status : LAPSE_INVALID);

@@ -3,6 +3,7 @@
  * who it happens to. */
 #include "sim/world.h"
 
+#include "await.h"
 #include "belief.h"
 #include "client.h"
 #include "fault.h"
@@ -10,6 +11,7 @@
 #include "node.h"
 #include "open.h"
 #include "probe.h"
+#include "watcher.h"
 #include "work.h"
 #include "world_events.h"
 
@@ -128,7 +130,7 @@ static bool take_next(struct lapse_world *world, struct lapse_queue_item *ret) {
 }
 
 /* With run_for a run ends after all that is due at that instant. Without it, when nothing but
- * housekeeping is left. */
+ * housekeeping is left that nobody waits for. */
 static bool is_over(const struct lapse_world *world, const struct lapse_queue_item *first) {
     if (world->plan->has_run_for) {
         return first->at_ns > world->plan->run_for_ns;
@@ -142,7 +144,7 @@ static bool is_over(const struct lapse_world *world, const struct lapse_queue_it
             return false;
         }
     }
-    return true;
+    return !lapse_sim_await_hopes(world);
 }
 
 static bool is_stale(const struct lapse_world *world, const struct lapse_queue_item *item) {
@@ -162,6 +164,9 @@ static bool is_stale(const struct lapse_world *world, const struct lapse_queue_i
         actor->up == (item->kind == LAPSE_QUEUE_RESTART)) {
         return true;
     }
+    if (item->kind == LAPSE_QUEUE_DELIVER) {
+        return lapse_sim_watcher_unheard(world, item->payload);
+    }
     if (item->kind == LAPSE_QUEUE_REPLY || item->kind == LAPSE_QUEUE_TIMEOUT) {
         return world->calls[item->index].id != item->id;
     }
@@ -176,7 +181,7 @@ static void drop(struct lapse_world *world, const struct lapse_queue_item *item)
     if (item->kind == LAPSE_QUEUE_REPLY) {
         lapse_sim_client_drop(world, item);
     } else if (item->kind == LAPSE_QUEUE_DELIVER) {
-        lapse_sim_node_drop(world, item->payload);
+        lapse_sim_watcher_drop(world, item->payload);
     }
 }
 
@@ -215,7 +220,7 @@ static void dispatch(struct lapse_world *world, const struct lapse_queue_item *i
         lapse_sim_client_timeout(world, item);
         break;
     case LAPSE_QUEUE_DELIVER:
-        lapse_sim_node_deliver(world, item);
+        lapse_sim_watcher_deliver(world, item);
         break;
     case LAPSE_QUEUE_STEP:
         lapse_sim_task_run(world, item->index, item->due_ns);

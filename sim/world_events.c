@@ -2,9 +2,12 @@
  * which they reach history and judge. */
 #include "world_events.h"
 
+#include "task.h"
+
 static void show_judge(struct lapse_world *world, const struct lapse_history_event *stored);
-static void emit_not_run(struct lapse_world *world);
 static void emit_waiting(struct lapse_world *world);
+static void emit_awaiting(struct lapse_world *world);
+static void emit_not_run(struct lapse_world *world);
 
 struct lapse_history_event lapse_world_event(const struct lapse_world *world,
                                              enum lapse_history_kind kind, int32_t actor,
@@ -60,6 +63,14 @@ void lapse_world_emit_written(struct lapse_world *world, const struct lapse_sim_
     }
 }
 
+void lapse_world_emit_unbound(struct lapse_world *world, struct lapse_history_event *event,
+                              const struct lapse_sim_miss *miss) {
+    event->u.unbound.slot = miss->slot;
+    event->u.unbound.why = (int)miss->why;
+    event->u.unbound.field = (int)miss->field;
+    (void)lapse_world_emit(world, event);
+}
+
 void lapse_world_emit_fault(struct lapse_world *world, bool begins, enum lapse_fault_kind kind,
                             int32_t actor, int32_t node, int32_t step, const int64_t *until_ns) {
     struct lapse_history_event event = lapse_world_event(
@@ -73,8 +84,9 @@ void lapse_world_emit_fault(struct lapse_world *world, bool begins, enum lapse_f
 
 void lapse_world_emit_end(struct lapse_world *world, bool cut) {
     if (!cut) {
-        emit_not_run(world);
         emit_waiting(world);
+        emit_awaiting(world);
+        emit_not_run(world);
     }
     struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_END, -1, -1);
     event.u.end.cut = cut || world->stop;
@@ -99,24 +111,6 @@ static void show_judge(struct lapse_world *world, const struct lapse_history_eve
     world->stop = world->stop || stop;
 }
 
-/* A line that the author wrote and that never came is the author's business, except where its
- * actor was down, or stopped by an answer, when it would have run. */
-static void emit_not_run(struct lapse_world *world) {
-    const struct lapse_plan *plan = world->plan;
-    for (size_t i = 0; i < plan->step_count && i < plan->the_case.check_count; i++) {
-        if (!plan->the_case.checks[i].must_run || world->ran[i] != LAPSE_RAN_NOT) {
-            continue;
-        }
-        int32_t actor = plan->steps[i].actor;
-        if (actor >= 0 && (!world->actors[actor].up || world->actors[actor].stopped)) {
-            continue;
-        }
-        struct lapse_history_event event =
-            lapse_world_event(world, LAPSE_HISTORY_NOT_RUN, actor, (int32_t)i);
-        (void)lapse_world_emit(world, &event);
-    }
-}
-
 static void emit_waiting(struct lapse_world *world) {
     int64_t last = 0;
     /* Places of calls are used again, so the order of their ids is looked for. */
@@ -136,6 +130,39 @@ static void emit_waiting(struct lapse_world *world) {
         last = next->id;
         struct lapse_history_event event =
             lapse_world_call_event(world, LAPSE_HISTORY_WAITING, next);
+        (void)lapse_world_emit(world, &event);
+    }
+}
+
+/* An await for a name that was never bound, or an event that was never handed out. */
+static void emit_awaiting(struct lapse_world *world) {
+    for (size_t i = 0; i < world->strand_count; i++) {
+        const struct lapse_sim_strand *strand = &world->strands[i];
+        if (!strand->running || strand->wait != LAPSE_WAIT_AWAIT) {
+            continue;
+        }
+        int32_t index = (int32_t)i;
+        struct lapse_history_event event = lapse_world_event(
+            world, LAPSE_HISTORY_WAITING, strand->actor, lapse_sim_task_step(world, index));
+        event.n = lapse_sim_task_n(world, index);
+        (void)lapse_world_emit(world, &event);
+    }
+}
+
+/* A line that the author wrote and that never came is the author's business, except where its
+ * actor was down, or stopped by an answer, when it would have run. */
+static void emit_not_run(struct lapse_world *world) {
+    const struct lapse_plan *plan = world->plan;
+    for (size_t i = 0; i < plan->step_count && i < plan->the_case.check_count; i++) {
+        if (!plan->the_case.checks[i].must_run || world->ran[i] != LAPSE_RAN_NOT) {
+            continue;
+        }
+        int32_t actor = plan->steps[i].actor;
+        if (actor >= 0 && (!world->actors[actor].up || world->actors[actor].stopped)) {
+            continue;
+        }
+        struct lapse_history_event event =
+            lapse_world_event(world, LAPSE_HISTORY_NOT_RUN, actor, (int32_t)i);
         (void)lapse_world_emit(world, &event);
     }
 }

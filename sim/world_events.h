@@ -19,10 +19,13 @@ const struct lapse_history_event *lapse_world_emit(struct lapse_world *world,
 /* The events that the store wrote in one command; call NULL: housekeeping. */
 void lapse_world_emit_written(struct lapse_world *world, const struct lapse_sim_call *call,
                               const struct lapse_result *result);
+/* An UNBOUND event, filled but for what the miss says. */
+void lapse_world_emit_unbound(struct lapse_world *world, struct lapse_history_event *event,
+                              const struct lapse_sim_miss *miss);
 void lapse_world_emit_fault(struct lapse_world *world, bool begins, enum lapse_fault_kind kind,
                             int32_t actor, int32_t node, int32_t step, const int64_t *until_ns);
-/* What the run leaves: lines that never ran and calls that still wait (not when it was cut short),
- * then END. */
+/* What the run leaves (not when it was cut short): calls and awaits that still wait, then lines
+ * that never ran, which may be so because of them; then END. */
 void lapse_world_emit_end(struct lapse_world *world, bool cut);
 
 #endif

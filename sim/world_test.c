@@ -1,6 +1,7 @@
 /* The world end to end: keys, leases, resources, pauses, crashes and observers, and the order of
  * things inside one instant. */
 #include "plan_builder_test.h"
+#include "state.h"
 
 #include <criterion/criterion.h>
 
@@ -268,5 +269,87 @@ Test(world, watchers_are_handed_events_at_once_and_paused_ones_at_their_wake) {
     const struct lapse_history_event *seen =
         stage_find(&stage, LAPSE_HISTORY_PROBE, sketch_number_of(&sketch, events), 0);
     cr_assert_eq(seen->u.probe.event_count, 2);
+    stage_close(&stage);
+}
+
+static struct lapse_plan_step *watch_all(struct sketch *sketch, int32_t actor, int32_t bucket) {
+    struct lapse_plan_step *watch = sketch_call(sketch, actor, LAPSE_VERB_WATCH, bucket, "");
+    watch->u.call.key = (struct lapse_text){0};
+    watch->u.call.watch = 0;
+    sketch->plan.watch_count = 1;
+    sketch->watch_names[0] = "w";
+    return watch;
+}
+
+/* The store sleeps until 5 s; what becomes of a watch that was sent to it meanwhile. */
+Test(world, a_watch_that_its_client_was_never_told_of_hands_it_nothing) {
+    static const struct {
+        const char *name;
+        int64_t timeout, crash, pause_for; /* of the client, at 2 s */
+        size_t handed;
+        bool ended; /* in the store, whose first watch it is */
+    } cases[] = {
+        {"the client waits", 0, 0, 0, 2, false},
+        {"its call times out", S(1), 0, 0, 0, true},
+        {"it crashes", 0, S(2), 0, 0, true},
+        {"it crashes and comes back", 0, S(1), 0, 2, true}, /* its first line is the watch */
+        {"it sleeps through reply and timeout", S(2), 0, S(10), 0, true},
+        {"it sleeps through the reply", S(20), 0, S(10), 2, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        static struct sketch sketch;
+        sketch_begin(&sketch);
+        int32_t a = sketch_actor(&sketch, "a", false), c = sketch_actor(&sketch, "c", false);
+        int32_t bucket = sketch_bucket(&sketch, "b", 0, false);
+        struct lapse_plan_step *watch = watch_all(&sketch, a, bucket);
+        watch->has_timeout = cases[i].timeout > 0;
+        watch->timeout_ns = cases[i].timeout;
+        sketch_on(&sketch, watch, LAPSE_HANDLED_BIT(LAPSE_UNKNOWN), LAPSE_ACTION_NEXT, 0);
+        sketch_line_at(&sketch, sketch_task(&sketch, a, i != 3), watch, S(1));
+        int32_t task = sketch_task(&sketch, c, true);
+        for (int at = 6; at < 30; at += 15) {
+            sketch_line_at(&sketch, task, sketch_call(&sketch, c, LAPSE_VERB_SET, bucket, "k"),
+                           S(at));
+        }
+        sketch_pause(&sketch, -1, 0, S(5));
+        if (cases[i].pause_for > 0) {
+            sketch_pause(&sketch, a, S(2), cases[i].pause_for);
+        }
+        if (cases[i].crash > 0) {
+            struct lapse_plan_step *crash = sketch_pause(&sketch, a, S(2), cases[i].crash);
+            crash->u.fault.kind = LAPSE_FAULT_CRASH;
+            crash->u.fault.has_for = i == 3;
+        }
+        sketch_run_for(&sketch, S(30));
+        struct stage stage = stage_run(&sketch);
+        cr_assert_eq(stage_count(&stage, LAPSE_HISTORY_DELIVER, -1), cases[i].handed, "%s",
+                     cases[i].name);
+        struct lapse_result result;
+        lapse_result_init(&result, lapse_alloc_libc());
+        enum lapse_status polled = lapse_poll(stage.world->node.store, 1, 1, &result, NULL);
+        cr_assert_eq(polled, cases[i].ended ? LAPSE_INVALID : LAPSE_OK, "%s", cases[i].name);
+        lapse_result_free(&result);
+        stage_close(&stage);
+    }
+}
+
+Test(world, an_unwatch_that_was_given_up_has_ended_the_watch_all_the_same) {
+    static struct sketch sketch;
+    sketch_begin(&sketch);
+    int32_t a = sketch_actor(&sketch, "a", false), c = sketch_actor(&sketch, "c", false);
+    int32_t bucket = sketch_bucket(&sketch, "b", 0, false);
+    int32_t task = sketch_task(&sketch, a, true);
+    sketch_line_at(&sketch, task, watch_all(&sketch, a, bucket), S(1));
+    struct lapse_plan_step *unwatch = watch_all(&sketch, a, bucket);
+    unwatch->u.call.verb = LAPSE_VERB_UNWATCH;
+    unwatch->has_timeout = true;
+    unwatch->timeout_ns = S(1);
+    sketch_on(&sketch, unwatch, LAPSE_HANDLED_BIT(LAPSE_UNKNOWN), LAPSE_ACTION_NEXT, 0);
+    sketch_line_at(&sketch, task, unwatch, S(3));
+    sketch_line_at(&sketch, sketch_task(&sketch, c, true),
+                   sketch_call(&sketch, c, LAPSE_VERB_SET, bucket, "k"), S(12));
+    sketch_pause(&sketch, -1, S(2), S(8));
+    struct stage stage = stage_run(&sketch);
+    cr_assert_eq(stage_count(&stage, LAPSE_HISTORY_DELIVER, -1), 0);
     stage_close(&stage);
 }

@@ -93,6 +93,12 @@ void lapse_cli_usage(const struct lapse_cli_command *command);
 /* Prints "lapse: message" on stderr. Returns code. */
 int lapse_cli_complain(int code, const char *format, ...) LAPSE_PRINTF(2, 3);
 
+/* print.c: to stdout, without blanks at ends of lines. */
+void lapse_cli_print(struct lapse_out *out);
+/* Appends our own (ASCII) text as a paragraph with a newline, within 80 columns: the first line
+ * begins at column `at`, the others are indented. */
+void lapse_cli_wrap(struct lapse_out *out, const char *text, int at, int indent);
+
 /* match.c: -k. An expression of and, or, not, parentheses and phrases; a phrase is in the name, in
  * any case of letters. */
 bool lapse_cli_match(const char *expression, const char *name);

@@ -1,50 +1,44 @@
 /* `lapse contracts [ID]`: the catalogue. */
-#include <stdio.h>
 #include <string.h>
 
 #include "args.h"
+#include "codes.h"
+
+enum { INDENT = 11 };
 
 static bool judged(const char *id);
-static int list(const struct lapse_cli_options *options);
+static int list(void);
 
 int lapse_cli_contracts(const struct lapse_cli_options *options) {
     if (options->path_count == 0) {
-        return list(options);
+        return list();
     }
-    if (lapse_contract_find(options->paths[0]) == NULL) {
-        return lapse_cli_complain(
-            LAPSE_EXIT_USAGE, "no contract is called '%s'; see lapse contracts", options->paths[0]);
+    const char *id = options->paths[0];
+    if (lapse_cli_contract_find(id) == NULL) {
+        const char *near = lapse_cli_code_nearest(id, true);
+        return lapse_cli_complain(LAPSE_EXIT_USAGE, "no contract is called '%s'%s%s%s", id,
+                                  near != NULL ? ", did you mean '" : "", near != NULL ? near : "",
+                                  near != NULL ? "'?" : "; see lapse contracts");
     }
     return lapse_cli_explain(options);
 }
 
-static int list(const struct lapse_cli_options *options) {
+static int list(void) {
     size_t count;
     const struct lapse_contract *contracts = lapse_contract_table(&count);
-    struct lapse_out out;
+    struct lapse_out out, text;
     lapse_out_init(&out, lapse_alloc_libc());
+    lapse_out_init(&text, lapse_alloc_libc());
     for (size_t i = 0; i < count; i++) {
-        lapse_out_format(&out, "%-10s ", contracts[i].id);
-        int at = 11;
-        const char *rest = contracts[i].sentence;
-        /* Sentences are ours: plain ASCII, so bytes are columns. */
-        while (*rest != '\0') {
-            size_t word = strcspn(rest, " ");
-            if (at + (int)word + 1 > options->around.out_width) {
-                lapse_out_format(&out, "\n%11s", "");
-                at = 11;
-            }
-            lapse_out_bytes(&out, rest, word);
-            rest += word + strspn(rest + word, " ");
-            lapse_out_text(&out, *rest != '\0' ? " " : "");
-            at += (int)word + 1;
-        }
-        lapse_out_text(&out, judged(contracts[i].id) ? "\n" : " (not judged yet)\n");
+        lapse_out_format(&text, "%s%s", contracts[i].sentence,
+                         judged(contracts[i].id) ? "" : " (not judged yet)");
+        lapse_out_format(&out, "%-*s ", INDENT - 1, contracts[i].id);
+        lapse_cli_wrap(&out, text.text != NULL ? text.text : "", INDENT, INDENT);
+        out.failed = out.failed || text.failed;
+        lapse_out_free(&text);
     }
     int code = out.failed ? lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out") : 0;
-    if (out.len > 0) {
-        (void)fwrite(out.text, 1, out.len, stdout);
-    }
+    lapse_cli_print(&out);
     lapse_out_free(&out);
     return code;
 }

@@ -1,97 +1,50 @@
 /* `lapse explain CODE`: a contract, a mistake of a file, or one of the program's own messages. */
-#include <stdio.h>
 #include <string.h>
 
 #include "args.h"
-#include "scenarios/load.h"
-#include "scenarios/nearest.h"
+#include "codes.h"
 
-/* Codes that the program itself gives; the rest are the loader's. */
-static const struct lapse_mistake own[] = {
-    {"Y000", "a file cannot be read",
-     "The path does not lead to a file that this user may read. Look for a typing error in it."},
-    {"W001", "a pattern of `sometimes` never came true",
-     "The scenario ran and nothing broke, but the moment that it is about did not come. Over all "
-     "rows of a document each pattern must come true once; else the document is inconclusive."},
-    {"W002", "a call may wait for ever",
-     "A call has no timeout unless it says so, and a paused store answers when it wakes. Write "
-     "`timeout: 1s`; the answer is then `unknown`, which may mean that the call took effect."},
-};
+enum { INDENT = 2 };
 
-static int explain_contract(const struct lapse_contract *contract);
-static bool explain_mistake(const struct lapse_mistake *table, size_t count, const char *code);
-static const char *nearest(const char *code);
-static void wrap(const char *text);
+static void explain_contract(struct lapse_out *out, const struct lapse_contract *contract);
+static void put_text(struct lapse_out *out, const char *text);
 
 int lapse_cli_explain(const struct lapse_cli_options *options) {
     const char *code = options->paths[0];
-    const struct lapse_contract *contract = lapse_contract_find(code);
+    const struct lapse_contract *contract = lapse_cli_contract_find(code);
+    const struct lapse_mistake *mistake = lapse_cli_mistake_find(code);
+    if (contract == NULL && mistake == NULL) {
+        const char *near = lapse_cli_code_nearest(code, false);
+        return lapse_cli_complain(LAPSE_EXIT_USAGE, "nothing is called '%s'%s%s%s", code,
+                                  near != NULL ? ", did you mean '" : "", near != NULL ? near : "",
+                                  near != NULL ? "'?" : "; see lapse contracts");
+    }
+    struct lapse_out out;
+    lapse_out_init(&out, lapse_alloc_libc());
     if (contract != NULL) {
-        return explain_contract(contract);
+        explain_contract(&out, contract);
+    } else {
+        lapse_out_format(&out, "%s: %s\n\n", mistake->code, mistake->title);
+        put_text(&out, mistake->more);
     }
-    size_t count;
-    const struct lapse_mistake *table = lapse_mistake_table(&count);
-    if (explain_mistake(table, count, code) ||
-        explain_mistake(own, sizeof own / sizeof *own, code)) {
-        return LAPSE_EXIT_PASSED;
-    }
-    const char *near = nearest(code);
-    return lapse_cli_complain(LAPSE_EXIT_USAGE, "nothing is called '%s'%s%s%s", code,
-                              near != NULL ? ", did you mean '" : "", near != NULL ? near : "",
-                              near != NULL ? "'?" : "; see lapse contracts");
+    int exit =
+        out.failed ? lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out") : LAPSE_EXIT_PASSED;
+    lapse_cli_print(&out);
+    lapse_out_free(&out);
+    return exit;
 }
 
-static int explain_contract(const struct lapse_contract *contract) {
-    printf("%s\n\n", contract->id);
-    wrap(contract->sentence);
+static void explain_contract(struct lapse_out *out, const struct lapse_contract *contract) {
+    lapse_out_format(out, "%s\n\n", contract->id);
+    put_text(out, contract->sentence);
     if (contract->why != NULL && contract->why[0] != '\0') {
-        printf("\n");
-        wrap(contract->why);
+        lapse_out_text(out, "\n");
+        put_text(out, contract->why);
     }
-    printf("\nFrom: %s\n", contract->source);
-    return LAPSE_EXIT_PASSED;
+    lapse_out_format(out, "\nFrom: %s\n", contract->source);
 }
 
-static bool explain_mistake(const struct lapse_mistake *table, size_t count, const char *code) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(table[i].code, code) == 0) {
-            printf("%s: %s\n\n", table[i].code, table[i].title);
-            wrap(table[i].more);
-            return true;
-        }
-    }
-    return false;
-}
-
-static const char *nearest(const char *code) {
-    size_t count;
-    struct lapse_nearest near;
-    lapse_nearest_begin(&near, code);
-    const struct lapse_contract *contracts = lapse_contract_table(&count);
-    for (size_t i = 0; i < count; i++) {
-        lapse_nearest_offer(&near, contracts[i].id);
-    }
-    const struct lapse_mistake *table = lapse_mistake_table(&count);
-    for (size_t i = 0; i < count; i++) {
-        lapse_nearest_offer(&near, table[i].code);
-    }
-    return near.best;
-}
-
-/* At 80 columns, indented by two. */
-static void wrap(const char *text) {
-    int at = 0;
-    while (*text != '\0') {
-        int word = (int)strcspn(text, " \n");
-        if (at == 0 || at + 1 + word > 80) {
-            printf("%s  %.*s", at == 0 ? "" : "\n", word, text);
-            at = 2 + word;
-        } else {
-            printf(" %.*s", word, text);
-            at += 1 + word;
-        }
-        text += word;
-        text += strspn(text, " \n");
-    }
-    printf("\n");
+static void put_text(struct lapse_out *out, const char *text) {
+    lapse_out_format(out, "%*s", INDENT, "");
+    lapse_cli_wrap(out, text, INDENT, INDENT);
 }

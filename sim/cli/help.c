@@ -1,4 +1,4 @@
-/* `lapse help [TOPIC]`: topics, commands, and single words of the scenario language. */
+/* `lapse help [TOPIC]`: topics, commands, and (words.c) words of the scenario language. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,9 +9,6 @@
 
 static int help_all(void);
 static bool help_topic(const char *name);
-static void help_words(void);
-static bool help_word(const char *name);
-static void print_word(const struct lapse_word *word);
 static const char *nearest(const char *name);
 
 int lapse_cli_help(const struct lapse_cli_options *options) {
@@ -24,7 +21,7 @@ int lapse_cli_help(const struct lapse_cli_options *options) {
         lapse_cli_usage(command);
         return LAPSE_EXIT_PASSED;
     }
-    if (help_topic(name) || help_word(name)) {
+    if (help_topic(name) || lapse_cli_word_print(name)) {
         return LAPSE_EXIT_PASSED;
     }
     const char *near = nearest(name);
@@ -51,72 +48,11 @@ static bool help_topic(const char *name) {
         if (topic->text != NULL) {
             printf("%s", topic->text);
         } else {
-            help_words();
+            lapse_cli_words_print();
         }
         return true;
     }
     return false;
-}
-
-static void help_words(void) {
-    static const char *const heads[] = {"",
-                                        "Top level",
-                                        "Of a bucket",
-                                        "Of a resource",
-                                        "Of an actor",
-                                        "Verbs",
-                                        "Observers",
-                                        "Faults",
-                                        "Of any step",
-                                        "Arguments of verbs",
-                                        "Answers' fields",
-                                        "Patterns",
-                                        "Measures",
-                                        "After on_...:"};
-    size_t count;
-    const struct lapse_word *words = lapse_word_table(&count);
-    for (int kind = LAPSE_WORD_TOP; kind <= LAPSE_WORD_ACTION; kind++) {
-        printf("%s%s\n", kind == LAPSE_WORD_TOP ? "" : "\n", heads[kind]);
-        for (size_t i = 0; i < count; i++) {
-            if ((int)words[i].kind == kind && words[i].stage == 1) {
-                printf("  %-12s %s\n", words[i].word, words[i].sentence);
-            }
-        }
-    }
-    printf("\nMore on one word: lapse help WORD. Examples of all: scenarios/README.md\n");
-}
-
-static bool help_word(const char *name) {
-    size_t count;
-    const struct lapse_word *words = lapse_word_table(&count);
-    bool found = false;
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(words[i].word, name) == 0) {
-            printf("%s", found ? "\n" : "");
-            print_word(&words[i]);
-            found = true;
-        }
-    }
-    return found;
-}
-
-static void print_word(const struct lapse_word *word) {
-    printf("%s: %s\n", word->word, word->sentence);
-    if (word->takes != NULL) {
-        printf("  takes      %s\n", word->takes);
-    }
-    if (word->arguments != NULL && word->arguments[0] != '\0') {
-        printf("  arguments  %s\n", word->arguments);
-    }
-    if (word->answers != NULL) {
-        printf("  answers    %s\n", word->answers);
-    }
-    if (word->contract != NULL) {
-        printf("  stands for %s\n", word->contract);
-    }
-    if (word->stage != 1) {
-        printf("  does not run yet\n");
-    }
 }
 
 static const char *nearest(const char *name) {

@@ -3,6 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE 1
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,8 @@
 
 enum { WIDTH_MIN = 60 };
 
+static bool descriptors_ready(void);
+static int out_check(int code);
 static void look_around(struct lapse_cli_options *options);
 
 int main(int argc, char **argv) {
@@ -22,6 +26,10 @@ int main(int argc, char **argv) {
     char **paths = calloc((size_t)argc + 1, sizeof *paths);
     if (paths == NULL) {
         return lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
+    }
+    if (!descriptors_ready()) {
+        free(paths);
+        return LAPSE_EXIT_BUG;
     }
     look_around(&options);
     int code = LAPSE_EXIT_PASSED;
@@ -35,10 +43,27 @@ int main(int argc, char **argv) {
         code = options.command->run(&options);
     }
     free(paths);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        code = lapse_cli_complain(LAPSE_EXIT_BUG, "stdout cannot be written");
+    return out_check(code);
+}
+
+/* A standard stream that the caller closed would be the number of the next pipe or report that we
+ * open. It is taken by one that cannot be written, so that writing to it is an error. */
+static bool descriptors_ready(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) {
+            return false;
+        }
     }
-    return code;
+    return true;
+}
+
+static int out_check(int code) {
+    bool before = ferror(stdout) != 0;
+    if (fflush(stdout) == 0 && !before) {
+        return code;
+    }
+    return lapse_cli_complain(LAPSE_EXIT_BUG, "stdout cannot be written%s%s", before ? "" : ": ",
+                              before ? "" : strerror(errno));
 }
 
 struct lapse_style lapse_cli_style(const struct lapse_cli_options *options) {

@@ -124,9 +124,9 @@ static bool watch_start(struct watch *watch, struct lapse_error *err) {
 static void child(const struct watch *watch, size_t index, int fd) {
     const struct lapse_cli_pool *pool = watch->pool;
     (void)sigprocmask(SIG_SETMASK, &watch->before, NULL);
-    bool sent = lapse_cli_worker(pool->options, &pool->selection->targets[index], pool->sinks, fd);
+    int code = lapse_cli_worker(pool->options, &pool->selection->targets[index], pool->sinks, fd);
     (void)close(fd);
-    _exit(sent ? LAPSE_EXIT_PASSED : LAPSE_EXIT_BUG);
+    _exit(code);
 }
 
 static bool watch_wait(struct watch *watch, struct lapse_error *err) {

@@ -11,8 +11,7 @@ static int replay_chosen(const struct lapse_cli_options *options,
                          const struct lapse_cli_target *target, const struct lapse_cli_file *file,
                          const struct lapse_style *style);
 static int complain_place(const struct lapse_cli_options *options,
-                          const struct lapse_cli_target *target,
-                          const struct lapse_cli_file *file);
+                          const struct lapse_cli_target *target, const struct lapse_cli_file *file);
 static int show_result(const struct lapse_cli_result *result, const struct lapse_style *style,
                        struct lapse_out *out);
 
@@ -78,7 +77,8 @@ static int replay_chosen(const struct lapse_cli_options *options,
         }
         first = plan->document;
         struct lapse_cli_result result;
-        lapse_cli_plan_run(file, i, options->seed, &document, &result);
+        const struct lapse_cli_choice choice = {options, target};
+        lapse_cli_plan_run(file, i, choice, &document, &result);
         int shown = show_result(&result, style, &out);
         bool worse = code == LAPSE_EXIT_NOTHING || code == LAPSE_EXIT_PASSED ||
                      shown == LAPSE_EXIT_BUG ||
@@ -92,9 +92,7 @@ static int replay_chosen(const struct lapse_cli_options *options,
     if (out.failed) {
         code = lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
     }
-    if (out.len > 0) {
-        (void)fwrite(out.text, 1, out.len, stdout);
-    }
+    lapse_cli_print(&out);
     lapse_out_free(&out);
     return code;
 }
@@ -107,7 +105,7 @@ static int complain_place(const struct lapse_cli_options *options,
     int32_t rows = 0;
     for (size_t i = 0; i < file->loaded.plan_count; i++) {
         const struct lapse_plan *plan = file->loaded.plans[i];
-        bool here = line >= plan->line_first && line <= plan->line_last;
+        bool here = line >= plan->line_begin && line <= plan->line_last;
         rows = here && plan->row >= rows ? plan->row + 1 : rows;
     }
     if (options->has_row && rows > 0) {
@@ -115,10 +113,9 @@ static int complain_place(const struct lapse_cli_options *options,
                                   "the scenario at %s:%d has the rows 0 to %d, not %d",
                                   target->path, line, (int)rows - 1, (int)options->row);
     }
-    return lapse_cli_complain(LAPSE_EXIT_NOTHING,
-                              "no scenario%s stands at %s:%d; `lapse run -v %s` lists them",
-                              options->has_row ? " with rows" : "", target->path, line,
-                              target->path);
+    return lapse_cli_complain(
+        LAPSE_EXIT_NOTHING, "no scenario%s stands at %s:%d; `lapse run -v %s` lists them",
+        options->has_row ? " with rows" : "", target->path, line, target->path);
 }
 
 static int show_result(const struct lapse_cli_result *result, const struct lapse_style *style,
@@ -127,7 +124,7 @@ static int show_result(const struct lapse_cli_result *result, const struct lapse
     bool passed = !view->broken && view->outcome == LAPSE_OUTCOME_PASSED;
     if (passed) {
         lapse_out_text(out, "PASS  ");
-        lapse_out_text(out, view->file);
+        (void)lapse_out_safe_text(out, view->file);
         lapse_out_text(out, "\n");
     }
     lapse_format_find("pretty")->scenario(out, style, view);

@@ -44,6 +44,20 @@ static int run_selection(const struct lapse_cli_options *options,
     return code;
 }
 
+static void complain_nothing(const struct lapse_cli_pool *pool) {
+    char skipped[LAPSE_ERROR_MESSAGE_MAX];
+    const char *match = pool->options->match;
+    if (lapse_cli_skipped_say(pool->selection, "run", skipped, sizeof skipped)) {
+        (void)lapse_cli_complain(LAPSE_EXIT_NOTHING, "nothing was selected: %s", skipped);
+        return;
+    }
+    (void)lapse_cli_complain(LAPSE_EXIT_NOTHING, "nothing was selected: %s%s",
+                             match != NULL                ? "no name matches -k "
+                             : pool->selection->count > 0 ? "no scenario at this line or row"
+                                                          : "name a file or a folder",
+                             match != NULL ? match : "");
+}
+
 static int report(const struct lapse_cli_pool *pool, struct lapse_cli_sinks *sinks) {
     struct lapse_cli_summary summary;
     lapse_cli_summary_make(pool, sinks, &summary);
@@ -54,12 +68,7 @@ static int report(const struct lapse_cli_pool *pool, struct lapse_cli_sinks *sin
         (void)lapse_cli_complain(code, "interrupted: %zu of %zu files were run", pool->usable,
                                  pool->selection->count);
     } else if (code == LAPSE_EXIT_NOTHING) {
-        const char *match = pool->options->match;
-        (void)lapse_cli_complain(code, "nothing was selected: %s%s",
-                                 match != NULL                ? "no name matches -k "
-                                 : pool->selection->count > 0 ? "no scenario at this line or row"
-                                                              : "name a file or a folder",
-                                 match != NULL ? match : "");
+        complain_nothing(pool);
     }
     const char *replay = summary.replay.len > 0 ? summary.replay.text : NULL;
     if (!lapse_cli_sinks_write(sinks, &summary.totals, replay)) {

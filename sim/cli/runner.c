@@ -4,24 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static void document_follow(const struct lapse_cli_file *file, size_t index,
-                            struct lapse_cli_document *document, struct lapse_cli_result *result);
-static bool document_whole(const struct lapse_cli_file *file, size_t index,
-                           const struct lapse_cli_document *document);
-static void lower(struct lapse_cli_result *result, const struct lapse_cli_document *document);
-static const char *pattern_word(enum lapse_pattern_kind kind);
+static bool names_look(struct lapse_cli_file *file);
+static void tell_fault(struct lapse_cli_result *result, enum lapse_status status);
+static void tell_bound(struct lapse_cli_result *result);
 
 enum lapse_status lapse_cli_file_open(const char *path, struct lapse_cli_file *ret) {
     struct lapse_error err = {0};
     memset(ret, 0, sizeof *ret);
     lapse_diag_list_init(&ret->unread, lapse_alloc_libc());
-    enum lapse_status status = lapse_file_read(lapse_alloc_libc(), path, &ret->loaded, &err);
+    enum lapse_status status = lapse_cli_read(path, &ret->loaded, &err);
     ret->readable = status == LAPSE_OK || status == LAPSE_INVALID;
     if (ret->readable) {
         bool text = ret->loaded.text != NULL;
         ret->source = (struct lapse_source){ret->loaded.name, text ? ret->loaded.text : "",
                                             text ? ret->loaded.text_bytes : 0};
-        return status;
+        return names_look(ret) ? status : LAPSE_NOMEM;
     }
     struct lapse_place place = {path, 0, 0, 0};
     struct lapse_diag *diag =
@@ -29,8 +26,25 @@ enum lapse_status lapse_cli_file_open(const char *path, struct lapse_cli_file *r
     return diag == NULL || status == LAPSE_NOMEM ? LAPSE_NOMEM : LAPSE_INVALID;
 }
 
+static bool names_look(struct lapse_cli_file *file) {
+    size_t count = file->loaded.plan_count;
+    const char **names = lapse_alloc_zero(lapse_alloc_libc(), (count + 1) * sizeof *names);
+    file->repeats = lapse_alloc_zero(lapse_alloc_libc(), (count + 1) * sizeof *file->repeats);
+    bool whole = names != NULL && file->repeats != NULL;
+    for (size_t i = 0; whole && i < count; i++) {
+        names[i] = file->loaded.plans[i]->name;
+    }
+    whole =
+        whole && lapse_names_repeat(lapse_alloc_libc(), names, count, file->repeats) == LAPSE_OK;
+    lapse_alloc_free(lapse_alloc_libc(), names, (count + 1) * sizeof *names);
+    return whole;
+}
+
 void lapse_cli_file_close(struct lapse_cli_file *file) {
     lapse_diag_list_free(&file->unread);
+    lapse_alloc_free(lapse_alloc_libc(), file->repeats,
+                     (file->loaded.plan_count + 1) * sizeof *file->repeats);
+    file->repeats = NULL;
     if (file->readable) {
         lapse_file_free(&file->loaded);
     }
@@ -48,9 +62,7 @@ void lapse_cli_diags_show(const struct lapse_cli_file *file, const struct lapse_
         lapse_excerpt_draw(&out, file->readable ? &file->source : NULL, diags->items[i], style);
         lapse_out_text(&out, "\n");
     }
-    if (out.len > 0) {
-        (void)fwrite(out.text, 1, out.len, stdout);
-    }
+    lapse_cli_print(&out);
     lapse_out_free(&out);
 }
 
@@ -59,14 +71,16 @@ bool lapse_cli_chosen(const struct lapse_cli_options *options,
     bool line = target->whole;
     for (size_t i = 0; i < target->line_count; i++) {
         line =
-            line || (target->lines[i] >= plan->line_first && target->lines[i] <= plan->line_last);
+            line || (target->lines[i] >= plan->line_begin && target->lines[i] <= plan->line_last);
     }
     bool row = !options->has_row || plan->row == options->row;
     return line && row && (options->match == NULL || lapse_cli_match(options->match, plan->name));
 }
 
-void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index, uint64_t seed,
-                        struct lapse_cli_document *document, struct lapse_cli_result *ret) {
+void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
+                        struct lapse_cli_choice choice, struct lapse_cli_document *document,
+                        struct lapse_cli_result *ret) {
+    uint64_t seed = choice.options->seed;
     const struct lapse_plan *plan = file->loaded.plans[index];
     memset(ret, 0, sizeof *ret);
     ret->view = (struct lapse_result_view){
@@ -74,16 +88,14 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index, uint64_
         .line = plan->line_first,
         .row = plan->row,
         .name = plan->name,
+        .name_repeats = file->repeats[index],
         .seed = seed,
         .source = &file->source,
         .the_case = &plan->the_case,
     };
     enum lapse_status status = lapse_run_plan(plan, seed, &ret->run, &ret->err);
     if (status != LAPSE_OK) {
-        (void)snprintf(ret->why, sizeof ret->why, "lapse itself failed (%s): %s",
-                       lapse_status_word(status), ret->err.message);
-        ret->view.broken = true;
-        ret->view.why = ret->why;
+        tell_fault(ret, status);
         return;
     }
     ret->ran = true;
@@ -91,11 +103,9 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index, uint64_
     ret->view.verdict = lapse_judge_verdict(ret->run.judge);
     ret->view.outcome = ret->view.verdict->outcome;
     if (ret->view.outcome == LAPSE_OUTCOME_INCONCLUSIVE) {
-        (void)snprintf(ret->why, sizeof ret->why,
-                       "the run came to its bound before it was over: shorten it with run_for");
-        ret->view.why = ret->why;
+        tell_bound(ret);
     }
-    document_follow(file, index, document, ret);
+    lapse_cli_document_follow(file, index, choice, document, ret);
 }
 
 void lapse_cli_result_free(struct lapse_cli_result *result) {
@@ -113,67 +123,42 @@ int64_t lapse_cli_result_ns(const struct lapse_cli_result *result) {
     return count == 0 ? 0 : lapse_history_at(result->run.history, count - 1)->at.ns;
 }
 
-/* A pattern must come true over all rows together, so the last row of a document answers for it,
- * and only if every row ran and none failed. */
-static void document_follow(const struct lapse_cli_file *file, size_t index,
-                            struct lapse_cli_document *document, struct lapse_cli_result *result) {
-    const struct lapse_plan *plan = file->loaded.plans[index];
-    const struct lapse_verdict *verdict = result->view.verdict;
-    if (document->number != plan->document) {
-        memset(document, 0, sizeof *document);
-        document->number = plan->document;
+/* Memory that runs out is of this machine, not a bug of lapse. */
+static void tell_fault(struct lapse_cli_result *result, enum lapse_status status) {
+    if (status == LAPSE_NOMEM) {
+        (void)snprintf(result->why, sizeof result->why, "memory ran out in this scenario: %s",
+                       result->err.message);
+    } else {
+        (void)snprintf(result->why, sizeof result->why, "lapse itself failed (%s): %s",
+                       lapse_status_word(status), result->err.message);
     }
-    document->rows_run++;
-    document->failed = document->failed || result->view.outcome != LAPSE_OUTCOME_PASSED;
-    LAPSE_ASSERT(plan->the_case.sometimes_count <= LAPSE_SOMETIMES_MAX);
-    for (size_t i = 0; i < plan->the_case.sometimes_count; i++) {
-        document->came_true[i] = document->came_true[i] || verdict->sometimes[i];
-    }
-    if (!document->failed && document_whole(file, index, document)) {
-        lower(result, document);
-    }
+    result->view.broken = true;
+    result->view.starved = status == LAPSE_NOMEM;
+    result->view.why = result->why;
 }
 
-static bool document_whole(const struct lapse_cli_file *file, size_t index,
-                           const struct lapse_cli_document *document) {
-    size_t rows = 0;
-    for (size_t i = 0; i < file->loaded.plan_count; i++) {
-        rows += file->loaded.plans[i]->document == file->loaded.plans[index]->document;
+/* Which bound, where, and what to do. Of the two bounds of a history the one by bytes is reached
+ * with fewer events. */
+static void tell_bound(struct lapse_cli_result *result) {
+    const struct lapse_history *history = result->run.history;
+    size_t count = lapse_history_count(history);
+    const struct lapse_history_event *last = lapse_history_at(history, count - 1);
+    bool full = last->kind == LAPSE_HISTORY_TRUNCATED;
+    bool by_count = full && count > LAPSE_HISTORY_EVENTS_MAX;
+    char at[LAPSE_TIME_TEXT_MAX], bound[80];
+    if (!full) {
+        (void)snprintf(bound, sizeof bound, "%llu turns of its queue",
+                       (unsigned long long)result->run.events);
+    } else if (by_count) {
+        (void)snprintf(bound, sizeof bound, "%d,%03d events", LAPSE_HISTORY_EVENTS_MAX / 1000,
+                       LAPSE_HISTORY_EVENTS_MAX % 1000);
+    } else {
+        (void)snprintf(bound, sizeof bound, "%d MiB of events",
+                       (int)LAPSE_HISTORY_BYTES_MAX / (1024 * 1024));
     }
-    return rows == document->rows_run;
-}
-
-static void lower(struct lapse_cli_result *result, const struct lapse_cli_document *document) {
-    const struct lapse_case *the_case = result->view.the_case;
-    for (size_t i = 0; i < the_case->sometimes_count; i++) {
-        if (document->came_true[i]) {
-            continue;
-        }
-        const struct lapse_pattern *pattern = &the_case->sometimes[i];
-        if (result->lowered.diags.alloc == NULL) {
-            result->lowered = *result->view.verdict;
-            lapse_diag_list_init(&result->lowered.diags, lapse_alloc_libc());
-        }
-        struct lapse_diag *diag =
-            lapse_diag_add(&result->lowered.diags, "W001", pattern->place, "never came true",
-                           "%s never came true, so the scenario did not show what it is for",
-                           pattern_word(pattern->kind));
-        lapse_diag_note(&result->lowered.diags, diag, "note",
-                        "no contract was violated; bring the moment about, or drop the line");
-    }
-    if (result->lowered.diags.alloc != NULL) {
-        (void)snprintf(result->why, sizeof result->why, "a pattern of `sometimes` never came true");
-        result->lowered.outcome = LAPSE_OUTCOME_INCONCLUSIVE;
-        result->view.verdict = &result->lowered;
-        result->view.outcome = LAPSE_OUTCOME_INCONCLUSIVE;
-        result->view.why = result->why;
-        result->view.row = -1; /* it is the whole document that did not show it */
-    }
-}
-
-static const char *pattern_word(enum lapse_pattern_kind kind) {
-    static const char *const words[] = {
-        "",        "granted", "extended", "held",   "denied", "released", "believes", "two_believe",
-        "written", "expired", "accepted", "fenced", "crash",  "wakes",    "stopped"};
-    return words[kind];
+    (void)snprintf(result->why, sizeof result->why,
+                   "the run was cut at %s, at its bound of %s, and what came later was not judged: "
+                   "shorten `run_for`, lengthen `every`, or write fewer `times`",
+                   lapse_span_print((struct lapse_span){last->at.ns}, at), bound);
+    result->view.why = result->why;
 }

@@ -8,12 +8,17 @@
 #include "select.h"
 #include "sim/world.h"
 
+/* read.c: reads a regular file and loads it. Returns as lapse_file_load does; or IO: it cannot be
+ * read (err says why, ret is as it was). */
+enum lapse_status lapse_cli_read(const char *path, struct lapse_file *ret, struct lapse_error *err);
+
 /* A file as loaded. If it cannot be read, diags has one mistake with code Y000. */
 struct lapse_cli_file {
     struct lapse_file loaded;
     struct lapse_diag_list unread; /* used if the loader could not read it */
     bool readable;
     struct lapse_source source;
+    bool *repeats; /* by plan: lapse_names_repeat says so */
 };
 /* Returns OK, INVALID (mistakes: see lapse_cli_file_diags) or NOMEM. */
 enum lapse_status lapse_cli_file_open(const char *path, struct lapse_cli_file *ret);
@@ -33,8 +38,10 @@ struct lapse_cli_document {
     size_t rows_run;
     bool failed;
     bool came_true[LAPSE_SOMETIMES_MAX];
+    size_t rows, rows_chosen; /* of them all */
 };
 
+enum { LAPSE_CLI_NOTE_MAX = 96 };
 /* One finished run. Its memory is in `run` and `lowered`. */
 struct lapse_cli_result {
     struct lapse_run run;
@@ -42,12 +49,24 @@ struct lapse_cli_result {
     struct lapse_verdict lowered; /* the verdict, where an unmet `sometimes` lowers it */
     struct lapse_error err;
     char why[LAPSE_ERROR_MESSAGE_MAX + 64];
+    char note[LAPSE_CLI_NOTE_MAX];
     bool ran;
+};
+/* Which plans of a file run: what lapse_cli_chosen looks at. */
+struct lapse_cli_choice {
+    const struct lapse_cli_options *options;
+    const struct lapse_cli_target *target;
 };
 /* Runs plans[index] of the file and judges it, together with the rows of its document that ran
  * before (document is carried from run to run, zeroed but for number -1). */
-void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index, uint64_t seed,
-                        struct lapse_cli_document *document, struct lapse_cli_result *ret);
+void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
+                        struct lapse_cli_choice choice, struct lapse_cli_document *document,
+                        struct lapse_cli_result *ret);
+/* sometimes.c: carries the document on, and lowers the verdict of its last row, or notes that rows
+ * are missing. */
+void lapse_cli_document_follow(const struct lapse_cli_file *file, size_t index,
+                               struct lapse_cli_choice choice, struct lapse_cli_document *document,
+                               struct lapse_cli_result *result);
 void lapse_cli_result_free(struct lapse_cli_result *result);
 /* True time at the end of the run. */
 int64_t lapse_cli_result_ns(const struct lapse_cli_result *result);

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,6 +25,7 @@ static enum lapse_status names_read(struct names *names, const char *folder,
 static bool names_have(const struct names *names, const char *name);
 static void names_free(struct names *names);
 static bool is_folder(const char *path);
+static bool is_own_folder(const char *path);
 static bool is_file(const char *path);
 static bool is_scenario(const char *name);
 static char *join(const char *folder, const char *name);
@@ -58,7 +60,22 @@ void lapse_cli_selection_free(struct lapse_cli_selection *selection) {
     }
     lapse_alloc_free(lapse_alloc_libc(), selection->targets,
                      selection->cap * sizeof *selection->targets);
+    free(selection->skipped_first);
     memset(selection, 0, sizeof *selection);
+}
+
+bool lapse_cli_skipped_say(const struct lapse_cli_selection *selection, const char *command,
+                           char *buf, size_t cap) {
+    size_t count = selection->skipped_folders;
+    if (count == 0 || selection->count > 0) {
+        return false;
+    }
+    (void)snprintf(buf, cap,
+                   "%zu folder%s skipped for the .lapse-skip in %s; name the folder itself: lapse "
+                   "%s %s",
+                   count, count == 1 ? " was" : "s were", count == 1 ? "it" : "them", command,
+                   selection->skipped_first);
+    return true;
 }
 
 int lapse_cli_address_split(char *path) {
@@ -81,7 +98,8 @@ int lapse_cli_address_split(char *path) {
 
 static enum lapse_status select_path(struct lapse_cli_selection *selection, const char *path,
                                      int depth, struct lapse_error *err) {
-    if (!is_folder(path)) {
+    /* A folder that is named like a scenario is a mistake, not a suite: reading it says so. */
+    if (!is_folder(path) || is_scenario(path)) {
         return target_add(selection, path, 0, err);
     }
     if (depth > LAPSE_CLI_DEPTH_MAX) {
@@ -98,13 +116,17 @@ static enum lapse_status walk(struct lapse_cli_selection *selection, const char 
     if (status == LAPSE_OK && depth > 0 && names_have(&names, ".lapse-skip")) {
         selection->skipped_folders++;
         names_free(&names);
+        if (selection->skipped_first == NULL &&
+            (selection->skipped_first = strdup(folder)) == NULL) {
+            return lapse_error_set(err, LAPSE_NOMEM, "memory ran out");
+        }
         return LAPSE_OK;
     }
     for (size_t i = 0; status == LAPSE_OK && i < names.count; i++) {
         char *path = names.items[i][0] == '.' ? NULL : join(folder, names.items[i]);
         if (path == NULL && names.items[i][0] != '.') {
             status = lapse_error_set(err, LAPSE_NOMEM, "memory ran out");
-        } else if (path != NULL && (is_folder(path) || is_scenario(names.items[i]))) {
+        } else if (path != NULL && (is_own_folder(path) || is_scenario(names.items[i]))) {
             status = select_path(selection, path, depth + 1, err);
         }
         free(path);
@@ -163,6 +185,13 @@ static void names_free(struct names *names) {
 static bool is_folder(const char *path) {
     struct stat found;
     return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+/* A link to a folder is not followed on a walk: it may lead back up, and to files that the walk
+ * finds anyway. */
+static bool is_own_folder(const char *path) {
+    struct stat found;
+    return lstat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
 static bool is_file(const char *path) {

@@ -16,6 +16,7 @@ struct lapse_cli_selection {
     size_t count, cap;
     struct lapse_cli_target *targets; /* each path once, in the order of first mention */
     size_t skipped_folders;           /* that hold .lapse-skip; a folder named itself is walked */
+    char *skipped_first;              /* the first of them, or NULL */
 };
 
 /* Resolves paths: a file, a folder, or FILE:LINE. What is neither file nor folder becomes a target
@@ -23,6 +24,10 @@ struct lapse_cli_selection {
  * read; err says which). */
 enum lapse_status lapse_cli_select(char *const *paths, size_t path_count,
                                    struct lapse_cli_selection *ret, struct lapse_error *err);
+/* Why nothing was selected, if folders were skipped: how many, and how to run one all the same.
+ * Fills buf, or returns false. */
+bool lapse_cli_skipped_say(const struct lapse_cli_selection *selection, const char *command,
+                           char *buf, size_t cap);
 void lapse_cli_selection_free(struct lapse_cli_selection *selection);
 /* Splits "FILE:LINE" in place. Returns the line, or 0 (path is as it was). */
 int lapse_cli_address_split(char *path);

@@ -63,6 +63,7 @@ bool lapse_cli_sinks_write(struct lapse_cli_sinks *sinks, const struct lapse_tot
         sink->format->begin(&whole, &sink->style, totals);
         lapse_out_bytes(&whole, sink->body.text, sink->body.len);
         sink->format->end(&whole, &sink->style, totals, replay);
+        lapse_out_trim(&whole);
         whole.failed = whole.failed || sink->body.failed;
         written = sink_write(sink, &whole) && written;
         lapse_out_free(&whole);

@@ -1,5 +1,8 @@
 /* Results in file order: what the workers sent is joined into the reports and summed up. What a
  * dead worker left is told here: its parent alone can. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +21,7 @@ static void join_bodies(struct lapse_cli_sinks *sinks, const struct lapse_cli_re
 static void add_file(struct lapse_cli_summary *summary, const struct lapse_cli_record_view *record);
 static void tell_death(const struct lapse_cli_pool *pool, size_t index,
                        struct lapse_cli_sinks *sinks, struct lapse_cli_summary *summary);
+static bool death_tell(const struct lapse_cli_slot *slot, char *why, size_t cap);
 static bool last_started(const struct lapse_cli_slot *slot, struct lapse_cli_record_view *ret,
                          struct lapse_cli_record_view *ret_sum);
 static void show_broken(const struct lapse_cli_slot *slot, struct lapse_cli_sinks *sinks,
@@ -36,6 +40,7 @@ void lapse_cli_summary_make(const struct lapse_cli_pool *pool, struct lapse_cli_
         totals->rule_count = 0;
     }
     totals->premises = ret->premises;
+    totals->program = "lapse " LAPSE_CLI_VERSION ", strict engine";
     totals->seed = pool->options->seed;
     totals->skipped_folders = pool->selection->skipped_folders;
     for (size_t i = 0; i < pool->usable; i++) {
@@ -113,6 +118,7 @@ static void add_file(struct lapse_cli_summary *summary,
     totals->failed += (size_t)head->failed;
     totals->inconclusive += (size_t)head->inconclusive;
     totals->broken += (size_t)head->broken;
+    totals->starved += (size_t)head->starved;
     totals->mistaken_files += head->mistakes > 0;
     totals->mistakes += (size_t)head->mistakes;
     totals->expected_violations += (size_t)head->expected;
@@ -128,6 +134,26 @@ static void add_file(struct lapse_cli_summary *summary,
     }
 }
 
+/* Returns whether it was for want of memory. The system ends what takes too much of it by a signal
+ * that nothing in lapse sends. */
+static bool death_tell(const struct lapse_cli_slot *slot, char *why, size_t cap) {
+    bool starved = slot->records.failed || slot->death == DEATH_BY_CODE + LAPSE_CLI_WORKER_STARVED;
+    if (starved) {
+        (void)snprintf(why, cap, "memory ran out, and the file was not run to its end");
+    } else if (slot->death == SIGKILL) {
+        (void)snprintf(
+            why, cap,
+            "the worker was killed from outside (signal 9), as a system does when memory "
+            "runs out");
+    } else if (slot->death > 0 && slot->death < DEATH_BY_CODE) {
+        (void)snprintf(why, cap, "lapse itself failed: the worker died of signal %d", slot->death);
+    } else {
+        (void)snprintf(why, cap, "lapse itself failed: the worker ended early, with code %d",
+                       slot->death % DEATH_BY_CODE);
+    }
+    return starved;
+}
+
 /* The scenario that was running is shown as broken off; what the file had finished before it
  * counts. */
 static void tell_death(const struct lapse_cli_pool *pool, size_t index,
@@ -136,11 +162,7 @@ static void tell_death(const struct lapse_cli_pool *pool, size_t index,
     struct lapse_cli_record_view started, sum;
     bool running = last_started(slot, &started, &sum);
     char why[WHY_MAX], name[NAME_BYTES_MAX] = "(loading the file)";
-    (void)snprintf(why, sizeof why,
-                   slot->death > 0 && slot->death < DEATH_BY_CODE
-                       ? "lapse itself failed: the worker died of signal %d"
-                       : "lapse itself failed: the worker ended early, with code %d",
-                   slot->death % DEATH_BY_CODE);
+    bool starved = death_tell(slot, why, sizeof why);
     if (running) {
         (void)snprintf(name, sizeof name, "%.*s", (int)started.head.text_bytes, started.text);
     }
@@ -152,9 +174,12 @@ static void tell_death(const struct lapse_cli_pool *pool, size_t index,
         .seed = pool->options->seed,
         .why = why,
         .broken = true,
+        .starved = starved,
+        .name_repeats = running && started.head.repeats != 0,
     };
     sum.head.scenarios++;
     sum.head.broken++;
+    sum.head.starved += starved;
     show_broken(slot, sinks, summary, &view, &sum.head);
     add_file(summary, &sum);
     if (summary->replay.len == 0) {
@@ -211,6 +236,7 @@ static bool last_started(const struct lapse_cli_slot *slot, struct lapse_cli_rec
             ret_sum->head.failed += record.head.failed;
             ret_sum->head.inconclusive += record.head.inconclusive;
             ret_sum->head.broken += record.head.broken;
+            ret_sum->head.starved += record.head.starved;
         }
     }
     return running;

@@ -21,7 +21,7 @@ static const struct lapse_cli_topic topics[] = {
      "  3   a file cannot be read or has mistakes (it was not run; the others were)\n"
      "  4   inconclusive: a pattern of `sometimes` never came true, or a run was cut\n"
      "  5   nothing was selected\n"
-     "  70  a bug in lapse itself\n"
+     "  70  a bug in lapse itself, or memory ran out (the report says which)\n"
      "  130, 143  interrupted, terminated\n"
      "If several hold, 70 outranks 1, then come 3, 4 and 5.\n"},
     {"order", "what happens first at one instant",
@@ -38,7 +38,8 @@ static const struct lapse_cli_topic topics[] = {
      "A failing run prints the address that shows it again:\n"
      "  lapse replay scenarios/x.yaml:12 --row 2 --seed 1\n\n"
      "A folder is walked in byte order of names; files end in .yaml or .yml. A folder\n"
-     "inside it that holds a file .lapse-skip is skipped and counted.\n"},
+     "inside it that holds a file .lapse-skip is skipped and counted; a link to a\n"
+     "folder is not followed, a link to a file is.\n"},
     {"names", "choosing by name: -k",
      "  -k fence                    names that hold \"fence\", in any case\n"
      "  -k 'late write'             a phrase\n"
@@ -53,7 +54,8 @@ static const struct lapse_cli_topic topics[] = {
      "  ?  believes that it holds, and does not\n"
      "  -  paused    x  down    !  a careful client did not send: too late\n"
      "A letter is a call as it is sent. A resource shows the token of each write that\n"
-     "it took, and (token) where it refused one. `//` is time left out.\n"},
+     "it took, and (token) where it refused one. //14m59s// is time left out. Lanes\n"
+     "that the error is not about are folded away, and counted.\n"},
     {NULL, NULL, NULL},
 };
 

@@ -2,6 +2,8 @@
 #ifndef CLI_TOPICS_H
 #define CLI_TOPICS_H
 
+#include <stdbool.h>
+
 struct lapse_cli_topic {
     const char *name;
     const char *sentence;
@@ -9,5 +11,10 @@ struct lapse_cli_topic {
 };
 /* Ends with an entry without a name. */
 const struct lapse_cli_topic *lapse_cli_topics(void);
+
+/* words.c: every word of the language that runs; then all that the table says of one word (false:
+ * there is none of this name). */
+void lapse_cli_words_print(void);
+bool lapse_cli_word_print(const char *name);
 
 #endif

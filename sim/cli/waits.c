@@ -5,6 +5,9 @@
 #include <string.h>
 
 static bool may_meet_pause(const struct lapse_plan *plan, const struct lapse_plan_step *step);
+static bool is_pause(const struct lapse_plan_step *step);
+static bool ends_later(const struct lapse_plan *plan, size_t pause);
+static bool instant_known(const struct lapse_plan *plan, const struct lapse_plan_step *step);
 static bool already_said(const struct lapse_diag_list *diags, const struct lapse_place *place);
 static bool goes_to_store(const struct lapse_plan_step *step);
 
@@ -20,7 +23,7 @@ void lapse_cli_waits_find(const struct lapse_plan *plan, struct lapse_diag_list 
         }
         struct lapse_diag *diag =
             lapse_diag_add(diags, "W002", check->place, "",
-                           "`%s` may wait for ever: n1 may be paused", check->verb);
+                           "`%s` may wait for ever: n1 is paused and never resumed", check->verb);
         lapse_diag_note(diags, diag, "help",
                         "write `timeout: 1s` and what an unknown answer means: `on_unknown: stop`");
     }
@@ -30,24 +33,47 @@ static bool goes_to_store(const struct lapse_plan_step *step) {
     return step->kind == LAPSE_STEP_CALL && step->u.call.verb < LAPSE_CALL_WRITE;
 }
 
-/* A line whose instant is known waits only if it falls into a pause; a task's line may. */
+/* Whether the call may be sent, or wait, once the store stands still for good. */
 static bool may_meet_pause(const struct lapse_plan *plan, const struct lapse_plan_step *step) {
     for (size_t i = 0; i < plan->step_count; i++) {
-        const struct lapse_plan_step *fault = &plan->steps[i];
-        if (fault->kind != LAPSE_STEP_FAULT || fault->u.fault.node < 0 || fault->u.fault.ends ||
-            fault->u.fault.kind != LAPSE_FAULT_PAUSE) {
-            continue;
-        }
-        int64_t from = fault->when.ns, to;
-        if (!fault->u.fault.has_for || !lapse_ns_add(from, fault->u.fault.for_ns, &to)) {
-            to = INT64_MAX;
-        }
-        bool known = step->when.kind == LAPSE_WHEN_AT && step->loop < 0;
-        if (!known || (step->when.ns >= from && step->when.ns < to)) {
+        int64_t from = plan->steps[i].when.ns;
+        bool in_run = !plan->has_run_for || from <= plan->run_for_ns;
+        if (is_pause(&plan->steps[i]) && in_run && !ends_later(plan, i) &&
+            (!instant_known(plan, step) || step->when.ns >= from)) {
             return true;
         }
     }
     return false;
+}
+
+static bool is_pause(const struct lapse_plan_step *step) {
+    return step->kind == LAPSE_STEP_FAULT && step->u.fault.node >= 0 && !step->u.fault.ends &&
+           step->u.fault.kind == LAPSE_FAULT_PAUSE;
+}
+
+/* A pause with `for:` ends, and so does one that is resumed later (ends come first at an
+ * instant). */
+static bool ends_later(const struct lapse_plan *plan, size_t pause) {
+    const struct lapse_plan_step *begins = &plan->steps[pause];
+    bool ends = begins->u.fault.has_for;
+    for (size_t i = 0; i < plan->step_count; i++) {
+        const struct lapse_plan_step *step = &plan->steps[i];
+        ends = ends || (step->kind == LAPSE_STEP_FAULT && step->u.fault.ends &&
+                        step->u.fault.node == begins->u.fault.node &&
+                        step->u.fault.kind == LAPSE_FAULT_PAUSE && step->when.ns > begins->when.ns);
+    }
+    return ends;
+}
+
+/* A line of `steps` runs at its instant, unless its actor is made to sleep before. */
+static bool instant_known(const struct lapse_plan *plan, const struct lapse_plan_step *step) {
+    bool known = step->when.kind == LAPSE_WHEN_AT && step->loop < 0;
+    for (size_t i = 0; i < plan->step_count; i++) {
+        const struct lapse_plan_step *fault = &plan->steps[i];
+        known = known && !(fault->kind == LAPSE_STEP_FAULT && fault->u.fault.actor == step->actor &&
+                           fault->when.ns <= step->when.ns);
+    }
+    return known;
 }
 
 /* Rows of one document have the same places. */

@@ -5,8 +5,8 @@
 #include "contracts/diag.h"
 #include "sim/plan.h"
 
-/* Adds one warning for each call without `timeout:` that may find the store's node paused with no
- * end in sight, or for longer than the run. */
+/* Adds one warning for each call without `timeout:` that may find the store's node paused and
+ * never resumed. A pause with `for:` ends. */
 void lapse_cli_waits_find(const struct lapse_plan *plan, struct lapse_diag_list *diags);
 
 #endif

@@ -16,13 +16,14 @@ struct work {
     int64_t *premises;
     bool *broke; /* by rule: a listed violation came */
     size_t rule_count;
-    bool sent; /* the parent still listens */
+    bool sent;    /* the parent still listens */
+    bool starved; /* no memory for a record */
 };
 
 static void run_chosen(struct work *work, const struct lapse_cli_file *file,
                        const struct lapse_cli_target *target);
 static bool run_one(struct work *work, const struct lapse_cli_file *file, size_t index,
-                    struct lapse_cli_document *document);
+                    const struct lapse_cli_target *target, struct lapse_cli_document *document);
 static void count_result(struct work *work, const struct lapse_cli_result *result,
                          struct lapse_cli_record *record);
 static void send_file(struct work *work, const struct lapse_cli_file *file, const char *path);
@@ -31,9 +32,8 @@ static void send_record(struct work *work, const struct lapse_cli_record *record
                         const struct lapse_out *bodies, size_t count);
 static bool send_bytes(int fd, const char *bytes, size_t len);
 
-bool lapse_cli_worker(const struct lapse_cli_options *options,
-                      const struct lapse_cli_target *target, const struct lapse_cli_sinks *sinks,
-                      int fd) {
+int lapse_cli_worker(const struct lapse_cli_options *options, const struct lapse_cli_target *target,
+                     const struct lapse_cli_sinks *sinks, int fd) {
     struct work work = {.options = options, .sinks = sinks, .fd = fd, .sent = true};
     (void)lapse_rule_table(&work.rule_count);
     work.premises = calloc(work.rule_count + 1, sizeof *work.premises);
@@ -55,7 +55,10 @@ bool lapse_cli_worker(const struct lapse_cli_options *options,
     }
     free(work.premises);
     free(work.broke);
-    return status != LAPSE_NOMEM && work.sent;
+    if (status == LAPSE_NOMEM || work.starved) {
+        return LAPSE_CLI_WORKER_STARVED;
+    }
+    return work.sent ? LAPSE_EXIT_PASSED : LAPSE_EXIT_BUG;
 }
 
 static void run_chosen(struct work *work, const struct lapse_cli_file *file,
@@ -67,7 +70,7 @@ static void run_chosen(struct work *work, const struct lapse_cli_file *file,
         if (!lapse_cli_chosen(work->options, target, file->loaded.plans[i])) {
             continue;
         }
-        bool failed = run_one(work, file, i, &document);
+        bool failed = run_one(work, file, i, target, &document);
         if (failed && work->options->exit_first) {
             return;
         }
@@ -76,13 +79,18 @@ static void run_chosen(struct work *work, const struct lapse_cli_file *file,
 
 /* Returns whether it failed. */
 static bool run_one(struct work *work, const struct lapse_cli_file *file, size_t index,
-                    struct lapse_cli_document *document) {
+                    const struct lapse_cli_target *target, struct lapse_cli_document *document) {
     const struct lapse_plan *plan = file->loaded.plans[index];
     struct lapse_cli_record record = {
-        .kind = LAPSE_RECORD_START, .line = plan->line_first, .row = plan->row};
+        .kind = LAPSE_RECORD_START,
+        .line = plan->line_first,
+        .row = plan->row,
+        .repeats = file->repeats[index],
+    };
     send_record(work, &record, plan->name, NULL, 0);
     struct lapse_cli_result result;
-    lapse_cli_plan_run(file, index, work->options->seed, document, &result);
+    const struct lapse_cli_choice choice = {work->options, target};
+    lapse_cli_plan_run(file, index, choice, document, &result);
     struct lapse_out bodies[LAPSE_CLI_REPORTS_MAX];
     for (size_t i = 0; i < work->sinks->count; i++) {
         const struct lapse_cli_sink *sink = &work->sinks->items[i];
@@ -110,6 +118,7 @@ static void count_result(struct work *work, const struct lapse_cli_result *resul
     const struct lapse_result_view *view = &result->view;
     record->scenarios = 1;
     record->broken = view->broken;
+    record->starved = view->starved;
     record->passed = !view->broken && view->outcome == LAPSE_OUTCOME_PASSED;
     record->failed = !view->broken && view->outcome == LAPSE_OUTCOME_VIOLATED;
     record->inconclusive = !view->broken && view->outcome == LAPSE_OUTCOME_INCONCLUSIVE;
@@ -117,6 +126,7 @@ static void count_result(struct work *work, const struct lapse_cli_result *resul
     struct lapse_cli_record *sum = &work->sum;
     sum->scenarios++;
     sum->broken += record->broken;
+    sum->starved += record->starved;
     sum->passed += record->passed;
     sum->failed += record->failed;
     sum->inconclusive += record->inconclusive;
@@ -186,6 +196,7 @@ static void send_record(struct work *work, const struct lapse_cli_record *record
     struct lapse_out out;
     lapse_out_init(&out, lapse_alloc_libc());
     lapse_cli_record_write(&out, record, work->premises, text, bodies, count);
+    work->starved = work->starved || out.failed;
     work->sent = work->sent && !out.failed && send_bytes(work->fd, out.text, out.len);
     lapse_out_free(&out);
 }

@@ -6,11 +6,11 @@
 #include "runner.h"
 #include "sinks.h"
 
-/* Loads and runs what is chosen of the target, and writes records to fd. Returns false when
- * nothing more can be sent. */
-bool lapse_cli_worker(const struct lapse_cli_options *options,
-                      const struct lapse_cli_target *target, const struct lapse_cli_sinks *sinks,
-                      int fd);
+enum { LAPSE_CLI_WORKER_STARVED = 71 }; /* exit code of a worker whose memory ran out */
+/* Loads and runs what is chosen of the target, and writes records to fd. Returns the exit code: 0,
+ * STARVED, or LAPSE_EXIT_BUG when nothing more can be sent. */
+int lapse_cli_worker(const struct lapse_cli_options *options, const struct lapse_cli_target *target,
+                     const struct lapse_cli_sinks *sinks, int fd);
 
 /* ---- The workers' parent. */
 struct lapse_cli_slot {

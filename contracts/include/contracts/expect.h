@@ -104,7 +104,9 @@ enum lapse_status lapse_text_render(const struct lapse_text *text, const struct 
                                     int32_t n, char *buf, size_t cap, size_t *ret_len,
                                     int32_t *ret_slot);
 
-/* ---- Comparisons. */
+/* ---- Comparisons. Two numbers, spans or dates compare as such. A text meets a number as its text,
+ * byte for byte for eq, ne and in; for lt, le, gt and ge two texts that are whole decimal numbers
+ * (an optional minus and digits, within int64) compare as numbers, others in byte order. */
 enum lapse_op {
     LAPSE_OP_EQ = 1,
     LAPSE_OP_NE,
@@ -188,7 +190,7 @@ enum lapse_pattern_kind {
     LAPSE_PATTERN_GRANTED = 1,
     LAPSE_PATTERN_EXTENDED,
     LAPSE_PATTERN_HELD,
-    LAPSE_PATTERN_DENIED,
+    LAPSE_PATTERN_DENIED, /* a reply denied a belief: it ended by that */
     LAPSE_PATTERN_RELEASED,
     LAPSE_PATTERN_BELIEVES,
     LAPSE_PATTERN_TWO_BELIEVE,
@@ -235,6 +237,7 @@ struct lapse_step_check {
     const char *object;                /* as written: "codes/c1" */
     const struct lapse_expect *expect; /* never NULL */
     bool written;                      /* an `expect:` was written (so nothing else will do) */
+    const struct lapse_expect *need;   /* the client's own check, which takes any answer; NULL */
     uint32_t handled;                  /* bit (status + 16): an on_... word takes this answer */
     bool must_run;                     /* a line of `steps` or `expect` */
     /* `expect` entries that the judge itself answers: */

@@ -5,12 +5,14 @@
  * carries all that a rule may need of the plan. The history copies every byte it is given; pointers
  * handed out stay valid until it is cut below them or freed. A running digest covers every field.
  *
- * Bounded: past events_max one TRUNCATED event is appended and nothing more. */
+ * Bounded: past events_max, or past LAPSE_HISTORY_BYTES_MAX, one TRUNCATED event is appended and
+ * nothing more. */
 #ifndef CONTRACTS_HISTORY_H
 #define CONTRACTS_HISTORY_H
 
 #include "lapse/clock.h"
 #include "lapse/command.h"
+#include "lapse/journal.h"
 
 /* What a call is: a verb of the store, or one of these. One number space with enum lapse_verb. */
 enum lapse_call_verb {
@@ -37,15 +39,19 @@ struct lapse_setup_actor {
     struct lapse_bytes owner; /* fixed owner text; empty: name and incarnation */
     bool careful;
     struct lapse_span margin;
+    bool timer_boot; /* its timers and deadlines go by the boot clock, else the monotonic one */
 };
 struct lapse_setup_loop {
     int32_t actor;
     int32_t step; /* plan step of the loop itself */
     bool gap;     /* gap: D after the body; else a fixed grid */
     struct lapse_span period;
+    struct lapse_span retry; /* the shortest `again` of its body; 0: none */
 };
 struct lapse_setup {
     struct lapse_bytes scenario;
+    struct lapse_bytes profile;   /* whose promises hold: "strict" */
+    enum lapse_sync sync;         /* NONE on the memory store */
     struct lapse_wall epoch;      /* wall clock at true time 0 */
     int64_t rate_ppb;             /* rho: raw clocks keep within 1 +- rate_ppb / 1e9 */
     struct lapse_span wall_bound; /* epsilon */
@@ -128,7 +134,8 @@ struct lapse_probe {
     const struct lapse_event *events;
 };
 
-/* ---- Events. */
+/* ---- Events. A kind is also a bit of a rule's mask, so there are at most 32. Numbers are never
+ * changed: 20 to 22 are kept for messages between nodes, changes of a clock, and roles of nodes. */
 enum lapse_history_kind {
     LAPSE_HISTORY_BEGIN = 0,
     LAPSE_HISTORY_INVOKE, /* a client sends a call (or begins work) */
@@ -143,9 +150,10 @@ enum lapse_history_kind {
     LAPSE_HISTORY_DELIVER,  /* a watcher was handed one event */
     LAPSE_HISTORY_STOPPED,  /* none of the actor's tasks runs any more, and one was stopped */
     LAPSE_HISTORY_PROBE,    /* an observer looked */
-    LAPSE_HISTORY_UNBOUND,  /* a step was not sent: a name it uses was not bound */
-    LAPSE_HISTORY_NOT_RUN,  /* at the end: a line of `steps` or `expect` never ran */
-    LAPSE_HISTORY_WAITING,  /* at the end: a call still waits for its reply */
+    LAPSE_HISTORY_UNBOUND,  /* a step was not sent: a name it uses gives no value that fits */
+    LAPSE_HISTORY_NOT_RUN,  /* at the end, last: a line of `steps` or `expect` never ran */
+    LAPSE_HISTORY_WAITING,  /* at the end: a call still waits for its reply, or an `await` (call 0)
+                               for what never came */
     LAPSE_HISTORY_NOTE,
     LAPSE_HISTORY_TRUNCATED,
     LAPSE_HISTORY_END, /* the run is over */
@@ -162,6 +170,13 @@ enum lapse_belief_why {
     LAPSE_BELIEF_STOPPED,
     LAPSE_BELIEF_CRASHED,
     LAPSE_BELIEF_DEADLINE
+};
+
+/* Why a step was not sent. */
+enum lapse_unbound_why {
+    LAPSE_UNBOUND_NAME = 0, /* the name was not bound */
+    LAPSE_UNBOUND_FIELD,    /* its saved reply lacks the field */
+    LAPSE_UNBOUND_KIND      /* the field is of another kind than the place takes: a span, no date */
 };
 
 struct lapse_history_event {
@@ -232,7 +247,9 @@ struct lapse_history_event {
         } deliver;
         struct lapse_probe probe;
         struct {
-            int32_t slot; /* the name that was not bound */
+            int32_t slot; /* the name */
+            int why;      /* enum lapse_unbound_why */
+            int field;    /* enum lapse_field, as read of the name; DEFAULT: $x alone */
         } unbound;
         struct {
             struct lapse_bytes text;
@@ -250,15 +267,18 @@ const char *lapse_fault_word(enum lapse_fault_kind kind);
 
 struct lapse_history;
 
+/* Its bounds, where none are asked for. */
+enum { LAPSE_HISTORY_EVENTS_MAX = 200000, LAPSE_HISTORY_BYTES_MAX = 128 * 1024 * 1024 };
+
 /* A place to cut back to. */
 struct lapse_history_mark {
     size_t count;
-    size_t chunk, chunk_used; /* private */
+    size_t chunk, chunk_used, bytes; /* private */
     struct lapse_digest digest;
     bool truncated;
 };
 
-/* Opens an empty history. alloc is borrowed. events_max >= 2 (0: 1,000,000).
+/* Opens an empty history. alloc is borrowed. events_max >= 2 (0: LAPSE_HISTORY_EVENTS_MAX).
  * Returns OK or NOMEM. */
 enum lapse_status lapse_history_open(const lapse_alloc *alloc, size_t events_max,
                                      struct lapse_history **ret, struct lapse_error *err);

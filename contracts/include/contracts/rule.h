@@ -70,6 +70,9 @@ enum lapse_use {
 
 /* All rules, most special first: an event that breaks several is charged to the first. */
 const struct lapse_rule *lapse_rule_table(size_t *ret_count);
+/* Whether a rule judges this contract, so that a run can break it. An id of the catalogue may have
+ * none yet. */
+bool lapse_rule_exists(const char *id);
 
 /* ---- The catalogue: every contract id of the project, rule or not. */
 struct lapse_contract {

@@ -102,6 +102,7 @@ struct lapse_tracked_watch {
     enum lapse_watch_from from;
     int64_t start_revision;                  /* of the bucket when the watch began */
     const struct lapse_history_event *began; /* APPLY */
+    const struct lapse_history_event *heard; /* REPLY that told its client of it */
     const struct lapse_history_event *ended; /* APPLY of the unwatch, or its client's crash */
     bool waits;                              /* its client is paused: events wait for it */
     size_t next;
@@ -115,6 +116,7 @@ struct lapse_tracked_belief {
     bool key_lock;
     struct lapse_bytes bucket; /* key locks */
     struct lapse_bytes name;   /* lease name, or key */
+    uint64_t hash;             /* of the name: a client may hold very many */
     int64_t token;
     const struct lapse_history_event *granted; /* REPLY of the grant */
     const struct lapse_history_event *success; /* REPLY of the last grant or renewal */
@@ -152,10 +154,12 @@ struct lapse_trackers {
     size_t bucket_count, bucket_cap;
     struct lapse_tracked_bucket *buckets;
     size_t lease_count, lease_cap;
-    struct lapse_tracked_lease *leases;
+    struct lapse_tracked_lease *leases; /* in the order of their first grants */
+    size_t lease_index_cap;
+    uint32_t *lease_index; /* hash table of 1 + index in leases; 0: free */
     int64_t token_highest; /* over all names */
     size_t watch_count, watch_cap;
-    struct lapse_tracked_watch *watches;
+    struct lapse_tracked_watch *watches; /* by rising watcher */
     size_t belief_count, belief_cap;
     struct lapse_tracked_belief *beliefs;
     size_t resource_count;
@@ -204,7 +208,7 @@ const struct lapse_tracked_grant *lapse_tracked_grant_live(const struct lapse_tr
                                                            struct lapse_steady at);
 /* The present grant, live or not. */
 const struct lapse_tracked_grant *lapse_tracked_grant_last(const struct lapse_tracked_lease *lease);
-/* Whether a use at `at` renews an idle entry. */
+/* Whether a use at `at` moves the end of an idle entry. */
 bool lapse_tracked_entry_renews(const struct lapse_tracked_entry *entry, struct lapse_steady at);
 /* The first event of a watch not yet delivered, or NULL; *ret_index is its place. */
 const struct lapse_history_event *lapse_tracked_watch_next(const struct lapse_trackers *trackers,

@@ -19,6 +19,11 @@ void lapse_out_free(struct lapse_out *out);
 void lapse_out_bytes(struct lapse_out *out, const char *bytes, size_t len);
 void lapse_out_text(struct lapse_out *out, const char *text);
 void lapse_out_format(struct lapse_out *out, const char *format, ...) LAPSE_PRINTF(2, 3);
+/* Text of a scenario, or a path, made fit to print: what controls a terminal or turns the direction
+ * is shown as \xNN. Returns the columns written. */
+int lapse_out_safe_text(struct lapse_out *out, const char *text);
+/* Takes the blanks off the ends of all lines: names of a scenario may end in one. */
+void lapse_out_trim(struct lapse_out *out);
 
 /* ---- Looks. */
 struct lapse_style {
@@ -54,12 +59,18 @@ struct lapse_result_view {
     const char *why;            /* INCONCLUSIVE, or broken: a sentence; else NULL */
     bool broken;                /* lapse itself failed: source, history, verdict and the_case may be
                                    NULL */
+    bool starved;               /* broken only because memory ran out */
+    bool name_repeats;          /* lapse_names_repeat says so */
+    const char *note;           /* a sentence on a run that passed, or NULL */
 };
 
 /* The text timeline of a run: axis, a lane for each lease, lock or key that matters, each actor,
  * each resource, and a legend. `event` >= 0 marks the event that failed the run. */
 void lapse_timeline_draw(struct lapse_out *out, const struct lapse_result_view *view, int64_t event,
                          const struct lapse_style *style);
+
+/* Every step of the run, a line each: calls with their answers, faults, what observers saw. */
+void lapse_steps_draw(struct lapse_out *out, const struct lapse_result_view *view);
 
 /* Every event of the history, a line each. */
 void lapse_events_draw(struct lapse_out *out, const struct lapse_result_view *view);
@@ -74,8 +85,10 @@ void lapse_replay_line(struct lapse_out *out, const struct lapse_result_view *vi
 #define LAPSE_FORMAT_INDEX "\001"
 
 struct lapse_totals {
+    const char *program; /* "lapse 0.1.0, strict engine"; NULL: not said */
     size_t files, scenarios, passed, failed, inconclusive;
     size_t broken;         /* scenarios or files at which lapse itself failed */
+    size_t starved;        /* those of them at which memory ran out */
     size_t mistaken_files; /* files with mistakes: not run */
     size_t mistakes;
     size_t skipped_folders;
@@ -113,6 +126,11 @@ typedef struct lapse_format {
     bool file_first; /* `file` goes before its scenarios' bytes (pretty), else after */
 } lapse_format;
 
+/* Marks each name of a file's scenarios (rows included) that alone does not tell its scenario apart
+ * once it is written: others are written alike, or it ends like the place that a writer then adds.
+ * Returns OK or NOMEM. */
+enum lapse_status lapse_names_repeat(const lapse_alloc *alloc, const char *const *names,
+                                     size_t count, bool *ret_repeats);
 /* Appends bytes that a format's `scenario` or `file` wrote, with each LAPSE_FORMAT_INDEX replaced
  * by the next number; *index counts on from it. */
 void lapse_format_join(struct lapse_out *out, const char *bytes, size_t len, size_t *index);

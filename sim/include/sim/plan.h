@@ -55,7 +55,8 @@ struct lapse_plan_call {
     int32_t resource;            /* WRITE READ; -1 */
     struct lapse_text value;
     bool has_value;
-    struct lapse_operand ttl, idle, expires_at; /* any may be given; SPAN, DATE, NOW or SLOT */
+    struct lapse_operand ttl, idle, expires_at; /* any may be given; a span or date, or SLOT: one
+                                                   that gives another kind is not sent */
     struct lapse_operand span;   /* `for:` of acquire and extend */
     struct lapse_operand if_version, token;
     struct lapse_bucket_config config; /* OPEN; given bits may be both */
@@ -120,7 +121,8 @@ struct lapse_plan_step {
     struct lapse_when when;
     int32_t actor;           /* -1: observers and faults */
     int32_t loop;            /* the loop whose body it is in (index in setup.loops); -1 */
-    int32_t times;           /* CALL: N calls at one instant; 1 */
+    int32_t times;           /* CALL: N calls at one instant, `$n` is which, from 1. 0: no `times`
+                                was written, one call, `$n` is the firing of the loop around */
     bool has_save;           /* binds the reply iff its status is OK: a refused one leaves the name
                                 as it was */
     struct lapse_slot_ref save;
@@ -156,7 +158,10 @@ struct lapse_plan_task {
 struct lapse_plan {
     const char *file;        /* as given to the loader */
     const char *name;        /* the document's name, with its row: "name [span=5s]" */
-    int line_first, line_last;
+    int line_begin;          /* of the `---` above it, or 1: from here to line_last every line is an
+                                address of this document */
+    int line_first;          /* of its first word: what is printed */
+    int line_last;
     int32_t row;             /* 0-based row of `vary`; -1: no rows */
     int32_t document;        /* 0-based document in the file */
     size_t step_count;

@@ -1,0 +1,86 @@
+/* Reading a scenario's file. The library's own reader is plain C; here the path may lead to
+ * anything that a user can name. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runner.h"
+
+enum { READ_BYTES = 65536 };
+
+static int open_regular(const char *path, struct lapse_error *err);
+static enum lapse_status read_all(int fd, char **ret, size_t *ret_cap, size_t *ret_bytes,
+                                  struct lapse_error *err);
+
+enum lapse_status lapse_cli_read(const char *path, struct lapse_file *ret,
+                                 struct lapse_error *err) {
+    int fd = open_regular(path, err);
+    if (fd < 0) {
+        return LAPSE_IO;
+    }
+    char *bytes = NULL;
+    size_t cap = 0, count = 0;
+    enum lapse_status status = read_all(fd, &bytes, &cap, &count, err);
+    (void)close(fd);
+    if (status == LAPSE_OK) {
+        status = lapse_file_load(lapse_alloc_libc(), path, bytes, count, ret);
+        if (status == LAPSE_NOMEM) {
+            lapse_file_free(ret);
+            (void)lapse_error_set(err, LAPSE_NOMEM, "memory ran out");
+        }
+    }
+    lapse_alloc_free(lapse_alloc_libc(), bytes, cap);
+    return status;
+}
+
+/* A pipe or a terminal may never give an end of file, a device never ends: they are not read. The
+ * question is put to what was opened, as the path may lead elsewhere a moment later; opening a pipe
+ * must not wait for a writer. Returns the descriptor, or -1. */
+static int open_regular(const char *path, struct lapse_error *err) {
+    struct stat found;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &found) != 0) {
+        bool socket = errno == ENXIO;
+        (void)lapse_error_set(err, LAPSE_IO, "%s",
+                              socket ? "it is a socket, and a scenario is a regular file"
+                                     : strerror(errno));
+    } else if (!S_ISREG(found.st_mode)) {
+        (void)lapse_error_set(err, LAPSE_IO, "it is %s, and a scenario is a regular file",
+                              S_ISDIR(found.st_mode)    ? "a folder"
+                              : S_ISFIFO(found.st_mode) ? "a pipe"
+                                                        : "a device");
+    } else {
+        return fd;
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return -1;
+}
+
+/* Reads to the end, or to just past the size that the loader turns away, however the file grows or
+ * shrinks meanwhile. */
+static enum lapse_status read_all(int fd, char **ret, size_t *ret_cap, size_t *ret_bytes,
+                                  struct lapse_error *err) {
+    const size_t most = (size_t)LAPSE_FILE_BYTES_MAX + 1;
+    while (*ret_bytes < most) {
+        void *grown = *ret;
+        if (!lapse_alloc_grow(lapse_alloc_libc(), &grown, ret_cap, *ret_bytes + READ_BYTES, 1)) {
+            return lapse_error_set(err, LAPSE_NOMEM, "memory ran out");
+        }
+        *ret = grown;
+        ssize_t got = read(fd, *ret + *ret_bytes, *ret_cap - *ret_bytes);
+        if (got == 0) {
+            return LAPSE_OK;
+        }
+        if (got < 0 && errno != EINTR) {
+            return lapse_error_set(err, LAPSE_IO, "%s", strerror(errno));
+        }
+        *ret_bytes += got > 0 ? (size_t)got : 0;
+    }
+    return LAPSE_OK;
+}
