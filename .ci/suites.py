@@ -7,7 +7,8 @@ import shlex
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SUITES = ROOT / "scenarios" / "suites"
+SCENARIOS = ROOT / "scenarios"
+SUITES = SCENARIOS / "suites"
 SECONDS_MAX = 60
 DETAIL_LINES_MAX = 40
 
@@ -16,6 +17,12 @@ def files(*under):
     """The scenario files below a folder of the suites, as paths from the root, in name order."""
     found = sorted(SUITES.joinpath(*under).rglob("*.yaml"))
     return [path.relative_to(ROOT).as_posix() for path in found]
+
+
+def every_file():
+    """All that `lapse run scenarios` runs: the suites and what was once a fault."""
+    found = sorted(SCENARIOS.joinpath("regressions").rglob("*.yaml"))
+    return [path.relative_to(ROOT).as_posix() for path in found] + files()
 
 
 def documents(lines):
