@@ -105,7 +105,12 @@ static bool axis_place(struct lapse_axis *axis, const int64_t *instants, size_t 
         }
         struct lapse_axis_part *part = &axis->parts[axis->part_count - 1];
         bool last = i + 1 == count;
-        int64_t wide = (instants[i] - part->from) / quantum + 1 + (last ? 0 : cuts.tail);
+        /* Compared before the sum is made: a quantum of 1 ns and a far instant fill the range. */
+        int64_t steps = (instants[i] - part->from) / quantum;
+        if (steps >= columns) {
+            return false;
+        }
+        int64_t wide = steps + 1 + (last ? 0 : cuts.tail);
         if (wide > columns - part->column) {
             return false;
         }
