@@ -5,7 +5,8 @@
 
 static bool is_careful(const struct lapse_trackers *trackers,
                        const struct lapse_history_event *event);
-static bool is_act(const struct lapse_history_event *event);
+static struct lapse_rule_text name_of(const struct lapse_tracked_belief *belief);
+static bool is_act(const struct lapse_trackers *trackers, const struct lapse_history_event *event);
 static const struct lapse_tracked_belief *act_belief(const struct lapse_trackers *trackers,
                                                      const struct lapse_history_event *event);
 static bool has_loop(const struct lapse_tracked_belief *belief, int32_t loop);
@@ -25,7 +26,7 @@ bool lapse_rule_belief_01_holds(const struct lapse_trackers *trackers,
     if (look.ns < belief->deadline.ns)
         return true;
     struct lapse_rule_text who = lapse_text_actor(trackers, event);
-    struct lapse_rule_text name = lapse_text_name(belief->name);
+    struct lapse_rule_text name = name_of(belief);
     struct lapse_rule_text seen = lapse_text_ns(look.ns);
     struct lapse_rule_text deadline = lapse_text_ns(belief->deadline.ns);
     lapse_violation_label(ret, event, "sent after its clock had shown %s", seen.text);
@@ -50,7 +51,7 @@ bool lapse_rule_belief_02_holds(const struct lapse_trackers *trackers,
     if (granted_since && event->u.invoke.grant.token > belief->denied_token)
         return true;
     struct lapse_rule_text who = lapse_text_actor(trackers, event);
-    struct lapse_rule_text name = lapse_text_name(belief->name);
+    struct lapse_rule_text name = name_of(belief);
     lapse_violation_label(ret, event, "acted under it all the same");
     lapse_violation_label(ret, belief->denied, "%s was told: %s", who.text,
                           lapse_status_word(belief->denied->u.reply.answer.status));
@@ -79,7 +80,7 @@ bool lapse_rule_renew_01_holds(const struct lapse_trackers *trackers,
     if (belief->ended == NULL)
         return true;
     struct lapse_rule_text who = lapse_text_actor(trackers, event);
-    struct lapse_rule_text name = lapse_text_name(belief->name);
+    struct lapse_rule_text name = name_of(belief);
     lapse_violation_label(ret, event, "the loop sends another renewal");
     lapse_violation_label(ret, belief->ended, "its belief ended here: %s", end_word(belief->why));
     lapse_violation_label(ret, belief->granted, "its grant");
@@ -94,12 +95,16 @@ static bool is_careful(const struct lapse_trackers *trackers,
            setup->actors[event->actor].careful;
 }
 
-/* A call under a grant, other than those that ask for, give up or look at it. A delete of the lock
- * itself gives it up. */
-static bool is_act(const struct lapse_history_event *event) {
+/* A call under a grant, other than those that ask for one, give it up or look at it. A create in a
+ * bucket of locks asks for one; a delete of the lock itself gives it up. */
+static bool is_act(const struct lapse_trackers *trackers, const struct lapse_history_event *event) {
+    const struct lapse_tracked_bucket *bucket =
+        lapse_tracked_bucket_find(trackers, event->u.invoke.request.command.bucket);
     if (!event->u.invoke.grant.given)
         return false;
     switch (event->u.invoke.request.verb) {
+    case LAPSE_VERB_CREATE:
+        return bucket == NULL || !bucket->locks;
     case LAPSE_VERB_ACQUIRE:
     case LAPSE_VERB_RELEASE:
     case LAPSE_VERB_INSPECT:
@@ -114,10 +119,15 @@ static bool is_act(const struct lapse_history_event *event) {
 
 static const struct lapse_tracked_belief *act_belief(const struct lapse_trackers *trackers,
                                                      const struct lapse_history_event *event) {
-    if (!is_careful(trackers, event) || !is_act(event))
+    if (!is_careful(trackers, event) || !is_act(trackers, event))
         return NULL;
     return lapse_tracked_belief_find(trackers, event->actor, event->incarnation,
                                      &event->u.invoke.grant);
+}
+
+static struct lapse_rule_text name_of(const struct lapse_tracked_belief *belief) {
+    return belief->key_lock ? lapse_text_key(belief->bucket, belief->name)
+                            : lapse_text_name(belief->name);
 }
 
 static bool has_loop(const struct lapse_tracked_belief *belief, int32_t loop) {

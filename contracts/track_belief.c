@@ -32,6 +32,8 @@ static struct lapse_tracked_belief *find_ref(const struct lapse_trackers *tracke
 static struct lapse_tracked_belief *find_about(const struct lapse_trackers *trackers, int32_t actor,
                                                int32_t incarnation,
                                                const struct lapse_request *request);
+static void end_late(struct lapse_trackers *trackers, const struct lapse_history_event *event,
+                     const struct lapse_grant_ref *grant);
 static bool named(const struct lapse_tracked_belief *belief, const struct lapse_grant_ref *grant);
 
 enum lapse_status lapse_track_belief_event(struct lapse_trackers *trackers,
@@ -44,8 +46,7 @@ enum lapse_status lapse_track_belief_event(struct lapse_trackers *trackers,
         return take_reply(trackers, event);
     case LAPSE_HISTORY_BELIEF_END:
         if (event->u.belief.why == LAPSE_BELIEF_DEADLINE)
-            end_belief(find_ref(trackers, event->actor, event->incarnation, &event->u.belief.grant),
-                       event, LAPSE_BELIEF_DEADLINE);
+            end_late(trackers, event, &event->u.belief.grant);
         break;
     case LAPSE_HISTORY_STOPPED:
         end_all(trackers, event, LAPSE_BELIEF_STOPPED);
@@ -100,13 +101,21 @@ static void take_invoke(struct lapse_trackers *trackers, const struct lapse_hist
         end_belief(belief, event, LAPSE_BELIEF_RELEASED);
 }
 
+/* A deadline that has come ends the belief in that grant, never the one in a newer grant. */
+static void end_late(struct lapse_trackers *trackers, const struct lapse_history_event *event,
+                     const struct lapse_grant_ref *grant) {
+    struct lapse_tracked_belief *belief =
+        find_ref(trackers, event->actor, event->incarnation, grant);
+    if (belief != NULL && grant->token >= belief->token)
+        end_belief(belief, event, LAPSE_BELIEF_DEADLINE);
+}
+
 static enum lapse_status take_reply(struct lapse_trackers *trackers,
                                     const struct lapse_history_event *event) {
     const struct lapse_answer *answer = &event->u.reply.answer;
     if (answer->status == LAPSE_TOO_LATE) {
         if (event->u.reply.grant.given)
-            end_belief(find_ref(trackers, event->actor, event->incarnation, &event->u.reply.grant),
-                       event, LAPSE_BELIEF_DEADLINE);
+            end_late(trackers, event, &event->u.reply.grant);
         return LAPSE_OK;
     }
     const struct lapse_tracked_call *call = lapse_tracked_call_find(trackers, event->call);
@@ -297,9 +306,8 @@ static struct lapse_tracked_belief *find_about(const struct lapse_trackers *trac
     uint64_t hash = lapse_bytes_hash(command->key);
     for (size_t i = 0; i < trackers->belief_count; i++) {
         struct lapse_tracked_belief *belief = &trackers->beliefs[i];
-        if (belief->hash != hash || belief->actor != actor ||
-            belief->incarnation != incarnation || belief->key_lock == lease ||
-            !lapse_bytes_equal(belief->name, command->key))
+        if (belief->hash != hash || belief->actor != actor || belief->incarnation != incarnation ||
+            belief->key_lock == lease || !lapse_bytes_equal(belief->name, command->key))
             continue;
         if (lease || lapse_bytes_equal(belief->bucket, command->bucket))
             return belief;

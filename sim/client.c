@@ -14,7 +14,7 @@ static enum lapse_sim_flow transmit(struct lapse_world *world, const struct laps
 static void push_for_call(struct lapse_world *world, const struct lapse_sim_call *call,
                           int32_t index, enum lapse_queue_kind kind, int64_t at_ns);
 static void take_reply(struct lapse_world *world, const struct lapse_sim_call *call);
-static bool is_act(const struct lapse_sim_call *call);
+static bool is_act(const struct lapse_world *world, const struct lapse_sim_call *call);
 static int32_t save_slot(const struct lapse_world *world, const struct lapse_sim_call *call);
 
 enum lapse_sim_flow lapse_sim_client_send(struct lapse_world *world, int32_t strand,
@@ -36,7 +36,7 @@ enum lapse_sim_flow lapse_sim_client_send(struct lapse_world *world, int32_t str
         flow = lapse_sim_client_unbound(world, &call, &miss);
     } else if (status != LAPSE_OK) {
         flow = lapse_sim_client_refuse(world, &call, status);
-    } else if (careful && is_act(&call) &&
+    } else if (careful && is_act(world, &call) &&
                !lapse_sim_belief_look(world, call.actor, &call.grant, call.step)) {
         flow = lapse_sim_client_refuse(world, &call, LAPSE_TOO_LATE);
     } else {
@@ -235,10 +235,13 @@ static void take_reply(struct lapse_world *world, const struct lapse_sim_call *c
                                                  call->request.verb, &call->answer));
 }
 
-static bool is_act(const struct lapse_sim_call *call) {
+/* A create in a bucket of locks asks for a grant, as an acquire does. */
+static bool is_act(const struct lapse_world *world, const struct lapse_sim_call *call) {
     int verb = call->request.verb;
-    return call->grant.ref.given && verb != LAPSE_VERB_ACQUIRE && verb != LAPSE_VERB_RELEASE &&
-           verb != LAPSE_VERB_INSPECT;
+    const struct lapse_plan_step *step = &world->plan->steps[call->step];
+    bool asks = verb == LAPSE_VERB_CREATE && step->u.call.key_lock;
+    return !asks && call->grant.ref.given && verb != LAPSE_VERB_ACQUIRE &&
+           verb != LAPSE_VERB_RELEASE && verb != LAPSE_VERB_INSPECT;
 }
 
 /* Only an accepted reply is kept: a refused one has nothing that a later line should act on. */
