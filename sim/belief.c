@@ -23,6 +23,7 @@ static void begin(struct lapse_world *world, const struct lapse_sim_call *call);
 static struct lapse_bytes lock_name(struct lapse_world *world, const struct lapse_command *command);
 static void renew(struct lapse_world *world, struct lapse_sim_belief *belief,
                   const struct lapse_sim_call *call);
+static uint64_t renewed_hash(const struct lapse_request *request);
 static bool renews(int verb);
 static void end(struct lapse_world *world, struct lapse_sim_belief *belief,
                 enum lapse_belief_why why, int32_t step, int64_t call);
@@ -83,6 +84,14 @@ bool lapse_sim_belief_look(struct lapse_world *world, int32_t actor,
     return true;
 }
 
+bool lapse_sim_belief_gone(const struct lapse_world *world, const struct lapse_sim_call *call) {
+    int32_t loop = world->plan->steps[call->step].loop;
+    int verb = call->request.verb;
+    bool renewal = renews(verb) && verb != LAPSE_VERB_ACQUIRE && verb != LAPSE_VERB_CREATE;
+    return loop >= 0 && renewal && world->loop_renews[loop] == renewed_hash(&call->request) &&
+           about(world, call) == NULL;
+}
+
 void lapse_sim_belief_sent(struct lapse_world *world, const struct lapse_sim_call *call) {
     int verb = call->request.verb;
     struct lapse_sim_belief *belief = about(world, call);
@@ -135,6 +144,11 @@ void lapse_sim_belief_end_all(struct lapse_world *world, int32_t actor, enum lap
     for (size_t i = world->belief_count; i > 0; i--) {
         if (world->beliefs[i - 1].actor == actor) {
             end(world, &world->beliefs[i - 1], why, step, 0);
+        }
+    }
+    for (size_t i = 0; i < world->plan->setup.loop_count; i++) {
+        if (world->plan->setup.loops[i].actor == actor) {
+            world->loop_renews[i] = 0; /* the next incarnation has renewed nothing */
         }
     }
 }
@@ -334,6 +348,10 @@ static void renew(struct lapse_world *world, struct lapse_sim_belief *belief,
     if (belief->grant.ref.key_lock && call->answer.revision > belief->grant.ref.token) {
         belief->grant.ref.token = call->answer.revision;
     }
+    int32_t loop = world->plan->steps[call->step].loop;
+    if (loop >= 0) {
+        world->loop_renews[loop] = renewed_hash(&call->request);
+    }
     belief->sent_ns = call->sent_ns;
     belief->has_deadline = false;
     if (!actor->careful || call->answer.end.kind == LAPSE_END_NONE) {
@@ -348,6 +366,15 @@ static void renew(struct lapse_world *world, struct lapse_sim_belief *belief,
         belief->has_deadline = true;
         belief->deadline.ns = deadline;
     }
+}
+
+/* Of the name that a call renews; never 0. */
+static uint64_t renewed_hash(const struct lapse_request *request) {
+    struct lapse_digest digest;
+    lapse_digest_begin(&digest);
+    lapse_digest_bytes(&digest, request->command.bucket);
+    lapse_digest_bytes(&digest, request->command.key);
+    return lapse_digest_value(&digest) | 1;
 }
 
 /* Calls whose success tells a holder a new end. */

@@ -21,6 +21,9 @@ struct lapse_sim_belief *lapse_sim_belief_find(const struct lapse_world *world, 
  * ends by that look. */
 bool lapse_sim_belief_look(struct lapse_world *world, int32_t actor,
                            const struct lapse_sim_grant *grant, int32_t step);
+/* Whether the call is a loop's renewal of a name that its actor no longer believes in: a careful
+ * client does not send it (RENEW-01). A create asks for a new grant. */
+bool lapse_sim_belief_gone(const struct lapse_world *world, const struct lapse_sim_call *call);
 /* A call has been sent: a release ends the belief. */
 void lapse_sim_belief_sent(struct lapse_world *world, const struct lapse_sim_call *call);
 /* A reply has come. */

@@ -36,8 +36,9 @@ enum lapse_sim_flow lapse_sim_client_send(struct lapse_world *world, int32_t str
         flow = lapse_sim_client_unbound(world, &call, &miss);
     } else if (status != LAPSE_OK) {
         flow = lapse_sim_client_refuse(world, &call, status);
-    } else if (careful && is_act(world, &call) &&
-               !lapse_sim_belief_look(world, call.actor, &call.grant, call.step)) {
+    } else if (careful && (lapse_sim_belief_gone(world, &call) ||
+                           (is_act(world, &call) &&
+                            !lapse_sim_belief_look(world, call.actor, &call.grant, call.step)))) {
         flow = lapse_sim_client_refuse(world, &call, LAPSE_TOO_LATE);
     } else {
         flow = transmit(world, &call, due_ns);

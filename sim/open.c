@@ -97,6 +97,7 @@ static bool make_tables(struct lapse_world *world) {
     world->strand_of = table(world, plan->step_count, sizeof(*world->strand_of), &ok);
     world->ran = table(world, plan->step_count, sizeof(*world->ran), &ok);
     world->slot_grants = table(world, plan->the_case.slot_count, sizeof(*world->slot_grants), &ok);
+    world->loop_renews = table(world, plan->setup.loop_count, sizeof(*world->loop_renews), &ok);
     world->seen = table(world, plan->watch_count, sizeof(*world->seen), &ok);
     world->resources = table(world, plan->setup.resource_count, sizeof(*world->resources), &ok);
     ok = ok && lapse_slots_init(&world->slots, world->alloc, plan->the_case.slot_count) == LAPSE_OK;

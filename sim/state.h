@@ -183,6 +183,7 @@ struct lapse_world {
     enum lapse_sim_ran *ran;          /* by step */
     struct lapse_slots slots;
     struct lapse_sim_grant *slot_grants; /* by slot */
+    uint64_t *loop_renews; /* by setup.loops: hash of the name it has renewed; 0: none */
     struct lapse_sim_seen *seen;         /* by watch name */
     struct lapse_sim_resource *resources;
     struct lapse_sim_node node;
