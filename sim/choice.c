@@ -46,17 +46,6 @@ static uint64_t recorded(const struct lapse_choices *choices, enum lapse_choice_
 static uint64_t hashed(uint64_t seed, enum lapse_choice_label label, int32_t who, uint64_t k);
 static uint64_t mix(uint64_t x);
 
-const char *lapse_choice_word(enum lapse_choice_label label) {
-    switch (label) {
-#define CHOICE_CASE(id, value, word) \
-    case LAPSE_CHOICE_##id:          \
-        return word;
-        LAPSE_CHOICE_TABLE(CHOICE_CASE)
-#undef CHOICE_CASE
-    }
-    return "?";
-}
-
 enum lapse_status lapse_choices_open_seed(const lapse_alloc *alloc, uint64_t seed,
                                           struct lapse_choices **ret) {
     struct lapse_choices *choices = lapse_alloc_zero(alloc, sizeof(*choices));

@@ -64,10 +64,6 @@ uint64_t lapse_world_events(const struct lapse_world *world) {
     return world->events;
 }
 
-struct lapse_true_time lapse_world_now(const struct lapse_world *world) {
-    return world->now;
-}
-
 void lapse_world_fail(struct lapse_world *world, enum lapse_status status, const char *format,
                       ...) {
     if (world->status < 0) {

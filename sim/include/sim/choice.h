@@ -19,8 +19,6 @@ enum lapse_choice_label {
 #undef LAPSE_CHOICE_ENUM
 };
 
-const char *lapse_choice_word(enum lapse_choice_label label);
-
 struct lapse_choice {
     enum lapse_choice_label label;
     int32_t who;    /* a plan id: step number */

@@ -34,9 +34,8 @@ enum lapse_status lapse_world_step(struct lapse_world *world, bool *ret_over,
 /* Steps until the run is over. */
 enum lapse_status lapse_world_run(struct lapse_world *world, struct lapse_error *err);
 
-/* Queue events run so far; true time reached. */
+/* Queue events run so far. */
 uint64_t lapse_world_events(const struct lapse_world *world);
-struct lapse_true_time lapse_world_now(const struct lapse_world *world);
 
 /* A copy of all mutable state. Restoring it makes the next steps give the same events again. With
  * a judge a world cannot be restored (INVALID): judges do not go back. */
