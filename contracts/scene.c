@@ -291,6 +291,9 @@ static void note_fault(struct lapse_scene *scene, const struct lapse_history_eve
     case LAPSE_FAULT_RESTART:
         actor->crashed = false;
         break;
+    case LAPSE_FAULT_SUSPEND:
+    case LAPSE_FAULT_CLOCK:
+        break;
     }
     if (was_down && !actor->paused && !actor->crashed) {
         ret->kinds |= LAPSE_FACT(LAPSE_PATTERN_WAKES);

@@ -7,9 +7,11 @@ const char *lapse_history_kind_word(enum lapse_history_kind kind) {
         "begin",       "invoke",    "apply",        "emit",       "reply",
         "fault begin", "fault end", "belief begin", "belief end", "resource",
         "deliver",     "stopped",   "probe",        "unbound",    "not run",
-        "waiting",     "note",      "truncated",    "end",
+        "waiting",     "note",      "truncated",    "end",        "step",
+        NULL,          "clock",     NULL,           "tenure",
     };
-    return (unsigned)kind < LAPSE_HISTORY_KINDS ? words[kind] : "?";
+    const char *word = (unsigned)kind < LAPSE_HISTORY_KINDS ? words[kind] : NULL;
+    return word == NULL ? "?" : word;
 }
 
 const char *lapse_fault_word(enum lapse_fault_kind kind) {
@@ -20,6 +22,10 @@ const char *lapse_fault_word(enum lapse_fault_kind kind) {
         return "crash";
     case LAPSE_FAULT_RESTART:
         return "restart";
+    case LAPSE_FAULT_SUSPEND:
+        return "suspend";
+    case LAPSE_FAULT_CLOCK:
+        return "clock";
     }
     return "?";
 }

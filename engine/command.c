@@ -52,6 +52,8 @@ const char *lapse_why_word(enum lapse_why why) {
         return "own";
     case LAPSE_WHY_DEFAULT:
         return "default";
+    case LAPSE_WHY_SESSION:
+        return "session";
     case LAPSE_WHY_IDLE:
         return "idle";
     case LAPSE_WHY_NONE:

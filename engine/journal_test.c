@@ -211,7 +211,7 @@ Test(journal, a_date_shown_as_ended_is_ended_after_a_reopen) {
         if (command.verb == LAPSE_VERB_REAP) {
             command.u.reap.rows_max = 1;
         } else if (command.verb == LAPSE_VERB_EXPIRE) {
-            command.u.write.term = (struct lapse_term){LAPSE_TERM_TTL, {S(5)}, {0}, {0}};
+            command.u.write.term = (struct lapse_term){.given = LAPSE_TERM_TTL, .ttl = {S(5)}};
         }
         cr_assert_geq(lapse_apply(t.store, &command, &t.r, &t.err), LAPSE_OK, "%s", t.err.message);
         cr_expect_eq(journal.commits, commits + 1, "%s", lapse_verb_word(command.verb));

@@ -147,8 +147,10 @@ Test(kv, impossible_arguments_are_refused_and_named) {
                                         .bucket = lapse_bytes_of(cases[i].bucket),
                                         .key = lapse_bytes_of(cases[i].key)};
         if (cases[i].given != 0) {
-            command.u.write.term = (struct lapse_term){
-                cases[i].given, {cases[i].term}, {cases[i].term}, {cases[i].term}};
+            command.u.write.term = (struct lapse_term){.given = cases[i].given,
+                                                       .ttl = {cases[i].term},
+                                                       .idle = {cases[i].term},
+                                                       .expires_at = {cases[i].term}};
         }
         enum lapse_status status = lapse_apply(t.store, &command, &t.r, &t.err);
         cr_expect_eq(status, cases[i].want, "case %zu: %s", i, lapse_status_word(status));
@@ -164,15 +166,15 @@ Test(kv, a_bucket_opens_again_with_the_same_words_only) {
         struct lapse_bucket_config config;
         enum lapse_status want;
     } cases[] = {
-        {{{LAPSE_TERM_TTL, {S(15)}, {0}, {0}}, {0}}, LAPSE_OK},
-        {{{LAPSE_TERM_TTL, {S(15)}, {7}, {7}}, {0}}, LAPSE_OK},
-        {{{LAPSE_TERM_TTL, {S(16)}, {0}, {0}}, {0}}, LAPSE_INVALID},
-        {{{LAPSE_TERM_IDLE, {0}, {S(15)}, {0}}, {0}}, LAPSE_INVALID},
-        {{{LAPSE_TERM_TTL, {S(15)}, {0}, {0}}, {S(1)}}, LAPSE_INVALID},
-        {{{0, {0}, {0}, {0}}, {0}}, LAPSE_INVALID},
-        {{{LAPSE_TERM_TTL | LAPSE_TERM_IDLE, {1}, {1}, {0}}, {0}}, LAPSE_INVALID},
-        {{{LAPSE_TERM_EXPIRES_AT, {0}, {0}, {S(1)}}, {0}}, LAPSE_INVALID},
-        {{{0, {0}, {0}, {0}}, {-1}}, LAPSE_INVALID},
+        {{.term = {.given = LAPSE_TERM_TTL, .ttl = {S(15)}}}, LAPSE_OK},
+        {{.term = {.given = LAPSE_TERM_TTL, .ttl = {S(15)}, .idle = {7}, .expires_at = {7}}}, LAPSE_OK},
+        {{.term = {.given = LAPSE_TERM_TTL, .ttl = {S(16)}}}, LAPSE_INVALID},
+        {{.term = {.given = LAPSE_TERM_IDLE, .idle = {S(15)}}}, LAPSE_INVALID},
+        {{.term = {.given = LAPSE_TERM_TTL, .ttl = {S(15)}}, .markers = {S(1)}}, LAPSE_INVALID},
+        {{.term = {.given = 0}}, LAPSE_INVALID},
+        {{.term = {.given = LAPSE_TERM_TTL | LAPSE_TERM_IDLE, .ttl = {1}, .idle = {1}}}, LAPSE_INVALID},
+        {{.term = {.given = LAPSE_TERM_EXPIRES_AT, .expires_at = {S(1)}}}, LAPSE_INVALID},
+        {{.term = {.given = 0}, .markers = {-1}}, LAPSE_INVALID},
     };
     struct lapse_testing t;
     open_b(&t, LAPSE_TERM_TTL, S(15));

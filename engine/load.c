@@ -50,6 +50,7 @@ enum lapse_status lapse_load_row(void *ctx, const struct lapse_row *row) {
     case LAPSE_ROW_LEASE:
         return load_lease(load, row);
     case LAPSE_ROW_SESSION:
+    case LAPSE_ROW_REQUEST:
         break;
     }
     return too_new(load, row);
@@ -82,7 +83,7 @@ static bool part_fits(const struct lapse_load *load, const struct lapse_row *row
 
 static enum lapse_status load_mark(struct lapse_load *load, const struct lapse_row *row) {
     struct lapse_state *state = load->state;
-    if (row->mark.ceiling_store.ns != 0 || row->mark.ceiling_wall.ns != 0 ||
+    if (row->mark.ceiling_store.ns != 0 ||
         row->mark.ceiling_token != 0) {
         return too_new(load, row);
     }
@@ -313,6 +314,9 @@ static bool source_fits(const struct lapse_bucket *bucket, const struct lapse_im
         return image->end_kind == LAPSE_END_STEADY &&
                image->idle == (term->given == LAPSE_TERM_IDLE) &&
                image->span_ns == (image->idle ? term->idle.ns : term->ttl.ns);
+    case LAPSE_SOURCE_SESSION:
+    case LAPSE_SOURCE_MARKERS:
+        break;
     }
     return false;
 }

@@ -29,8 +29,8 @@ static struct lapse_command draw(struct random *random, struct lapse_wall wall) 
                                     .bucket = lapse_bytes_of(buckets[below(random, 2)]),
                                     .key = lapse_bytes_of(names[below(random, 4)])};
     int64_t span = S(2 + below(random, 9));
-    struct lapse_term term = {
-        terms[below(random, 5)], {span}, {span}, {wall.ns + S(below(random, 20))}};
+    struct lapse_term term = {.given = terms[below(random, 5)], .ttl = {span}, .idle = {span}};
+    term.expires_at.ns = wall.ns + S(below(random, 20));
     switch (command.verb) {
     case LAPSE_VERB_OPEN:
         command.bucket = lapse_bytes_of(names[below(random, 4)]);

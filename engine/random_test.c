@@ -99,7 +99,8 @@ static void draw_write(struct random *random, struct lapse_command *command) {
     int64_t span = S(1 + below(random, 5));
     int64_t date = S(998) + S(below(random, 120));
     command->u.write.value = lapse_bytes_of(names[below(random, 6)]);
-    command->u.write.term = (struct lapse_term){terms[below(random, 5)], {span}, {span}, {date}};
+    command->u.write.term = (struct lapse_term){
+        .given = terms[below(random, 5)], .ttl = {span}, .idle = {span}, .expires_at = {date}};
     command->u.write.has_if_version = command->verb == LAPSE_VERB_UPDATE ||
                                       (command->verb != LAPSE_VERB_CREATE && below(random, 4) == 0);
     command->u.write.if_version = 1 + below(random, 60);

@@ -34,6 +34,7 @@ void lapse_node_row(const struct lapse_node *node, const struct lapse_image *ima
         ret->lease.durability = LAPSE_PERSISTENT;
         return;
     case LAPSE_ROW_SESSION:
+    case LAPSE_ROW_REQUEST:
     case LAPSE_ROW_COUNTER:
     case LAPSE_ROW_MARK:
         break;

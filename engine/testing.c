@@ -110,7 +110,8 @@ enum lapse_status lapse_testing_do(struct lapse_testing *t, enum lapse_verb verb
         .verb = verb, .bucket = lapse_bytes_of(bucket), .key = lapse_bytes_of(key)};
     if (lapse_command_class(&command) == LAPSE_CLASS_LOG) {
         command.u.write.value = lapse_bytes_of(value);
-        command.u.write.term = (struct lapse_term){given, {term}, {term}, {term}};
+        command.u.write.term = (struct lapse_term){
+            .given = given, .ttl = {term}, .idle = {term}, .expires_at = {term}};
     }
     return lapse_apply(t->store, &command, &t->r, &t->err);
 }

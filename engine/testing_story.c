@@ -134,10 +134,13 @@ static struct lapse_command command_of(const struct call *call) {
                                     .bucket = lapse_bytes_of(call->bucket),
                                     .key = lapse_bytes_of(call->key)};
     unsigned given = call->given & ~(unsigned)VERSIONED;
-    struct lapse_term term = {given, {call->number}, {call->number}, {call->number}};
+    struct lapse_term term = {.given = given,
+                              .ttl = {call->number},
+                              .idle = {call->number},
+                              .expires_at = {call->number}};
     switch (call->verb) {
     case LAPSE_VERB_OPEN:
-        command.u.open.config = (struct lapse_bucket_config){term, {S(60)}};
+        command.u.open.config = (struct lapse_bucket_config){.term = term, .markers = {S(60)}};
         break;
     case LAPSE_VERB_WATCH:
         command.u.watch.from =

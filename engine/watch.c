@@ -38,8 +38,9 @@ enum lapse_status lapse_watch_start(struct lapse_job *job) {
                 return status;
             }
         } else if (node != NULL && lapse_idle_live(node, &job->now)) {
-            struct lapse_item item = {lapse_node_key(node), lapse_image_blob(&node->now),
-                                      node->now.revision};
+            struct lapse_item item = {.key = lapse_node_key(node),
+                                      .value = lapse_image_blob(&node->now),
+                                      .revision = node->now.revision};
             if (!lapse_result_item(result, &item)) {
                 return no_memory(job);
             }

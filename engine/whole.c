@@ -7,8 +7,6 @@ struct digesting {
 };
 
 static enum lapse_status digest_row(void *ctx, const struct lapse_row *row);
-static void digest_record(struct lapse_digest *digest, const struct lapse_row *row);
-static void digest_end(struct lapse_digest *digest, struct lapse_end end);
 
 enum lapse_status lapse_walk(const struct lapse *store, lapse_row_visit visit, void *ctx,
                              struct lapse_error *err) {
@@ -61,55 +59,13 @@ enum lapse_status lapse_fork(const struct lapse *store, const lapse_alloc *alloc
  * whenever they were asked last. */
 static enum lapse_status digest_row(void *ctx, const struct lapse_row *row) {
     struct digesting *digesting = ctx;
-    struct lapse_digest *digest = &digesting->digest;
     bool peak = row->kind == LAPSE_ROW_MARK && lapse_bytes_equal(row->key, lapse_bytes_of("peak"));
     if (row->part != digesting->part || (row->kind == LAPSE_ROW_MARK && !peak)) {
         return LAPSE_OK;
     }
-    lapse_digest_u64(digest, (uint64_t)row->kind);
-    lapse_digest_bytes(digest, row->bucket);
-    lapse_digest_bytes(digest, row->key);
-    lapse_digest_i64(digest, row->revision);
-    switch (row->kind) {
-    case LAPSE_ROW_BUCKET:
-        lapse_digest_u64(digest, row->bucket_row.config.term.given);
-        lapse_digest_i64(digest, row->bucket_row.config.term.ttl.ns);
-        lapse_digest_i64(digest, row->bucket_row.config.term.idle.ns);
-        lapse_digest_i64(digest, row->bucket_row.config.markers.ns);
-        break;
-    case LAPSE_ROW_RECORD:
-        digest_record(digest, row);
-        break;
-    case LAPSE_ROW_LEASE:
-        lapse_digest_bytes(digest, row->lease.owner);
-        lapse_digest_i64(digest, row->lease.token);
-        digest_end(digest, row->lease.end);
-        lapse_digest_i64(digest, row->lease.span.ns);
-        lapse_digest_u64(digest, (uint64_t)row->lease.durability);
-        break;
-    case LAPSE_ROW_MARK:
-        lapse_digest_i64(digest, row->mark.reading.wall.ns);
-        break;
-    case LAPSE_ROW_SESSION:
-    case LAPSE_ROW_COUNTER:
-        break;
-    }
+    struct lapse_row told = *row;
+    /* What a ceiling holds back is not yet given: stores that gave the same agree. */
+    told.bucket_row.ceiling_revision = 0;
+    lapse_row_digest(&told, &digesting->digest);
     return LAPSE_OK;
-}
-
-static void digest_record(struct lapse_digest *digest, const struct lapse_row *row) {
-    lapse_digest_u64(digest, (uint64_t)row->record.kind);
-    lapse_digest_bytes(digest, row->record.value);
-    digest_end(digest, row->record.end);
-    lapse_digest_u64(digest, (uint64_t)row->record.source);
-    lapse_digest_i64(digest, row->record.span.ns);
-    lapse_digest_u64(digest, row->record.idle ? 1 : 0);
-    lapse_digest_i64(digest, row->record.last.ns);
-    lapse_digest_i64(digest, row->record.written_seq);
-    lapse_digest_i64(digest, row->mark.store.ns); /* a deferred renewal's; 0 for the others */
-}
-
-static void digest_end(struct lapse_digest *digest, struct lapse_end end) {
-    lapse_digest_u64(digest, (uint64_t)end.kind);
-    lapse_digest_i64(digest, end.ns);
 }

@@ -85,6 +85,7 @@ static void read_kind(struct lapse_decoder *d, const struct lapse_word *row,
         break;
     case LAPSE_PROBE_READ:
     case LAPSE_PROBE_COUNT:
+    case LAPSE_PROBE_ROWS:
         break;
     }
     if (wanted == NULL) {

@@ -45,6 +45,9 @@ void lapse_sim_fault_step(struct lapse_world *world, int32_t step) {
         crash(world, step, &(struct lapse_plan_fault){.actor = fault->actor, .node = -1});
         restart(world, fault->actor, step);
         break;
+    case LAPSE_FAULT_SUSPEND:
+    case LAPSE_FAULT_CLOCK:
+        break;
     }
     lapse_world_check(world);
 }

@@ -215,6 +215,7 @@ static enum lapse_status check_step(const struct lapse_plan *plan, size_t index,
         break;
     case LAPSE_STEP_WORK:
     case LAPSE_STEP_AWAIT:
+    case LAPSE_STEP_REAP:
         sound = in_range(step->actor, plan->setup.actor_count);
         break;
     }

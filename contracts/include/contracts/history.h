@@ -13,6 +13,7 @@
 #include "lapse/clock.h"
 #include "lapse/command.h"
 #include "lapse/journal.h"
+#include "lapse/policy.h"
 
 /* What a call is: a verb of the store, or one of these. One number space with enum lapse_verb. */
 enum lapse_call_verb {
@@ -51,7 +52,9 @@ struct lapse_setup_loop {
 struct lapse_setup {
     struct lapse_bytes scenario;
     struct lapse_bytes profile;   /* whose promises hold: "strict" */
-    enum lapse_sync sync;         /* NONE on the memory store */
+    struct lapse_policies policies; /* of the profile, with those that `policy:` overrides */
+    bool durable;                 /* the store keeps its rows over a crash of its process */
+    enum lapse_sync sync;         /* of the store's journal; NONE where it has none */
     struct lapse_wall epoch;      /* wall clock at true time 0 */
     int64_t rate_ppb;             /* rho: raw clocks keep within 1 +- rate_ppb / 1e9 */
     struct lapse_span wall_bound; /* epsilon */
@@ -96,8 +99,12 @@ struct lapse_answer {
     int64_t token;
     int64_t watcher;
     struct lapse_bytes value, owner;
-    size_t item_count; /* LIST ALL COUNT */
+    size_t item_count; /* LIST ALL COUNT HISTORY, and the first keys of a watch */
     const struct lapse_item *items;
+    bool more;     /* LIST ALL HISTORY: the limit cut it */
+    bool repeated; /* the answer of an earlier call with this request id */
+    size_t answer_count; /* BATCH */
+    const struct lapse_batch_answer *answers;
     struct lapse_span took; /* REPLY: from send to reply, true time */
 };
 
@@ -113,7 +120,8 @@ enum lapse_probe_kind {
     LAPSE_PROBE_EVENTS,   /* events of one watch since the last look */
     LAPSE_PROBE_READ,     /* a read verb of top-level expect: `verb` and answers[0] */
     LAPSE_PROBE_COUNT,    /* a count of a pattern: the judge knows the number */
-    LAPSE_PROBE_MEASURED  /* a measure: the judge knows the value */
+    LAPSE_PROBE_MEASURED, /* a measure: the judge knows the value */
+    LAPSE_PROBE_ROWS      /* records in storage of one bucket, live or not: row_count */
 };
 struct lapse_probe_answer {
     int verb;
@@ -132,10 +140,11 @@ struct lapse_probe {
     bool flag;          /* STOPPED */
     size_t event_count; /* EVENTS */
     const struct lapse_event *events;
+    int64_t row_count; /* ROWS */
 };
 
 /* ---- Events. A kind is also a bit of a rule's mask, so there are at most 32. Numbers are never
- * changed: 20 to 22 are kept for messages between nodes, changes of a clock, and roles of nodes. */
+ * changed: 20 and 22 are kept for messages between nodes, and roles of nodes. */
 enum lapse_history_kind {
     LAPSE_HISTORY_BEGIN = 0,
     LAPSE_HISTORY_INVOKE, /* a client sends a call (or begins work) */
@@ -157,10 +166,20 @@ enum lapse_history_kind {
     LAPSE_HISTORY_NOTE,
     LAPSE_HISTORY_TRUNCATED,
     LAPSE_HISTORY_END, /* the run is over */
+    LAPSE_HISTORY_STEP = 19,  /* a node's housekeeping, or an operator's `reap`, has run */
+    LAPSE_HISTORY_CLOCK = 21, /* a clock was moved */
+    LAPSE_HISTORY_TENURE = 23, /* a node's store has been opened again */
     LAPSE_HISTORY_KINDS
 };
 
-enum lapse_fault_kind { LAPSE_FAULT_PAUSE = 1, LAPSE_FAULT_CRASH = 2, LAPSE_FAULT_RESTART = 3 };
+/* PAUSE, SUSPEND and CRASH last; RESTART ends a crash. CLOCK is told by a CLOCK event alone. */
+enum lapse_fault_kind {
+    LAPSE_FAULT_PAUSE = 1,
+    LAPSE_FAULT_CRASH = 2,
+    LAPSE_FAULT_RESTART = 3,
+    LAPSE_FAULT_SUSPEND = 4, /* the machine sleeps: its monotonic clock stops, boot and wall run */
+    LAPSE_FAULT_CLOCK = 5
+};
 
 /* Why a belief ended. */
 enum lapse_belief_why {
@@ -217,8 +236,25 @@ struct lapse_history_event {
             struct lapse_grant_ref grant;
             struct lapse_answer answer;
         } reply;
+        struct { /* STEP */
+            int32_t node;
+            struct lapse_reading reading; /* the node's clocks */
+            struct lapse_steady store;    /* store time */
+            size_t row_count;             /* rows removed */
+        } step;
+        struct { /* CLOCK: what it reads just before and just after; of event.actor if node < 0 */
+            int32_t node;
+            struct lapse_reading before, after;
+        } clock;
+        struct { /* TENURE: a store opens; not written for the first opening */
+            int32_t node;
+            bool machine;                 /* on another boot of the machine */
+            struct lapse_reading reading;
+            struct lapse_steady store; /* store time goes on from here */
+        } tenure;
         struct {
             enum lapse_fault_kind kind;
+            bool machine;   /* CRASH RESTART of a node: the machine's, not the process's alone */
             int32_t node;   /* >= 0: of a node; else of event.actor */
             bool has_until; /* FAULT_BEGIN with `for:` */
             struct lapse_true_time until;

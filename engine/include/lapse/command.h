@@ -46,7 +46,13 @@ enum lapse_class { LAPSE_CLASS_LOG = 0, LAPSE_CLASS_LOCAL = 1, LAPSE_CLASS_READ 
     X(POLL, 21, "poll", LOCAL)                                                                     \
     X(REAP, 22, "reap", LOG)                                                                       \
     X(FLUSH, 23, "flush", LOG)                                                                     \
-    X(MARK, 24, "mark", LOG)
+    X(MARK, 24, "mark", LOG)                                                                       \
+    X(HISTORY, 25, "history", READ)                                                                \
+    X(BATCH, 26, "batch", LOG)                                                                     \
+    X(SESSION, 27, "session", LOG)                                                                 \
+    X(KEEPALIVE, 28, "keepalive", LOG)                                                             \
+    X(CLOSE, 29, "close", LOG)                                                                     \
+    X(ALTER, 30, "alter", LOG)
 
 enum lapse_verb {
     LAPSE_VERB_NONE = 0,
@@ -63,13 +69,21 @@ enum lapse_class lapse_command_class(const struct lapse_command *command);
 
 /* ---- Terms. A call may be handed any combination, so that the refusal of two can be shown:
  * more than one bit is INVALID (KV-02). A span <= 0 is INVALID; a sum past the range is RANGE. */
-enum lapse_term_bit { LAPSE_TERM_TTL = 1, LAPSE_TERM_IDLE = 2, LAPSE_TERM_EXPIRES_AT = 4 };
+enum lapse_term_bit {
+    LAPSE_TERM_TTL = 1,
+    LAPSE_TERM_IDLE = 2,
+    LAPSE_TERM_EXPIRES_AT = 4,
+    LAPSE_TERM_SESSION = 8, /* ends with the session; of a write alone, never of a bucket */
+    LAPSE_TERM_KEEP = 16    /* SET UPDATE: a live key keeps its end; else no term of its own */
+};
 
 struct lapse_term {
     unsigned given;            /* of enum lapse_term_bit; 0: none, so the bucket's default holds */
     struct lapse_span ttl;     /* from the write, on store time */
     struct lapse_span idle;    /* from the last use, on store time */
     struct lapse_wall expires_at; /* a date, on the wall clock; a past one ends it at once */
+    struct lapse_span cap;     /* with idle: no use moves the end past the write plus cap; 0: none */
+    struct lapse_bytes session; /* the session's name; a write with one that is not live is LOST */
 };
 
 /* Where an entry or a grant ends. */
@@ -83,11 +97,22 @@ struct lapse_end {
 /* ---- Bucket configuration. */
 struct lapse_bucket_config {
     struct lapse_term term;      /* ttl or idle, never both, never a date (INVALID) */
-    struct lapse_span markers;   /* > 0: an end becomes one expired event; markers live this long */
+    struct lapse_span markers;   /* > 0: an end becomes one expired event; markers and tombstones
+                                    live this long */
+    uint32_t history;            /* records kept of a key, 1 to LAPSE_HISTORY_MAX; 0 says 1 */
 };
 
 enum lapse_durability { LAPSE_PERSISTENT = 0, LAPSE_EPHEMERAL = 1 };
-enum lapse_watch_from { LAPSE_WATCH_NOW = 0, LAPSE_WATCH_LIVE = 1 };
+/* REVISION: at least the last event >= `revision` of each key that has one, or a gap first. */
+enum lapse_watch_from { LAPSE_WATCH_NOW = 0, LAPSE_WATCH_LIVE = 1, LAPSE_WATCH_REVISION = 2 };
+
+/* What a record of a key is. A key is the list of its retained records, newest last. */
+enum lapse_record_kind {
+    LAPSE_RECORD_VALUE = 1,
+    LAPSE_RECORD_TOMBSTONE = 2, /* a delete */
+    LAPSE_RECORD_MARKER = 3,    /* an end */
+    LAPSE_RECORD_PURGE = 4      /* a purge */
+};
 
 /* Documented limits; past them a call answers INVALID and names the value seen. */
 enum {
@@ -96,14 +121,25 @@ enum {
     LAPSE_VALUE_BYTES_MAX = 16 * 1024 * 1024,
     LAPSE_OWNER_BYTES_MAX = 4096,
     LAPSE_BUCKETS_MAX = 4096,
-    LAPSE_WATCHERS_MAX = 65536
+    LAPSE_WATCHERS_MAX = 65536,
+    LAPSE_HISTORY_MAX = 64,      /* records kept of a key */
+    LAPSE_BATCH_MAX = 4096,      /* calls in a batch */
+    LAPSE_REQUEST_BYTES_MAX = 255
 };
+
+/* How long a request id is remembered: 2 min of store time from the first call. */
+#define LAPSE_REQUEST_SPAN_NS (120 * LAPSE_NS_PER_S)
 
 /* ---- A command: a tagged union over `verb`. Zero it, then fill what the verb takes. */
 struct lapse_command {
     enum lapse_verb verb;
     struct lapse_bytes bucket; /* all but the lease verbs, UNWATCH, POLL, REAP, MARK */
-    struct lapse_bytes key;    /* key, or the lease name (free text); WATCH: empty = whole bucket */
+    struct lapse_bytes key;    /* key, lease name or session name (free text); WATCH: empty = whole
+                                  bucket */
+    struct lapse_bytes request; /* the request id of a log command of a client; empty: none. Sent
+                                   again within LAPSE_REQUEST_SPAN_NS, the call takes effect once
+                                   and answers the same (ONCE-01); another call under the same id
+                                   is INVALID. Refusals are not remembered: they had no effect */
     union {
         struct { /* SET CREATE UPDATE DELETE PURGE EXPIRE PERSIST */
             struct lapse_bytes value; /* SET CREATE UPDATE */
@@ -113,16 +149,45 @@ struct lapse_command {
         } write;
         struct { /* ACQUIRE EXTEND RELEASE */
             struct lapse_bytes owner; /* must not be empty, except with a token */
-            struct lapse_span span;   /* ACQUIRE EXTEND: > 0 */
+            struct lapse_span span;   /* ACQUIRE EXTEND: > 0; ACQUIRE with a session: 0 */
+            struct lapse_bytes session; /* ACQUIRE: the lease ends with it; empty: none */
             bool has_token;           /* EXTEND RELEASE: a token alone names the grant */
             int64_t token;
             enum lapse_durability durability; /* ACQUIRE */
         } lease;
-        struct { /* OPEN: creates the bucket, or, with equal words, answers OK again */
+        struct { /* GET ENTRY HAS */
+            bool peek;        /* renews nothing */
+            bool has_revision; /* the value record of this revision, if the key is live; renews
+                                  nothing */
+            int64_t revision;
+        } read;
+        struct { /* LIST ALL COUNT HISTORY (HISTORY: the key's records, oldest first) */
+            bool has_after;
+            struct lapse_bytes after; /* LIST ALL COUNT: only keys above it */
+            size_t limit;             /* LIST ALL HISTORY: at most so many, 0: all */
+        } page;
+        struct { /* BATCH: writes of keys, leases and sessions; all at one instant, or none */
+            size_t count; /* 1 to LAPSE_BATCH_MAX */
+            const struct lapse_command *commands; /* borrowed; no batch in a batch, no request id
+                                                     inside, no ephemeral lease */
+        } batch;
+        struct { /* SESSION KEEPALIVE CLOSE; `key` is the session's name */
+            struct lapse_bytes owner; /* not empty */
+            struct lapse_span span;   /* SESSION: > 0; KEEPALIVE: a new span, 0: the one it has */
+        } session;
+        struct { /* MARK: what it also makes durable; 0: nothing */
+            int64_t token;            /* the counter of tokens is raised to this */
+            struct lapse_steady ceiling_store;
+            int64_t ceiling_token;
+            int64_t ceiling_revision; /* of the bucket that the command names */
+        } mark;
+        struct { /* OPEN: creates the bucket, or, with equal words, answers OK again.
+                    ALTER: gives it other words; terms already given stay */
             struct lapse_bucket_config config;
         } open;
         struct { /* WATCH; UNWATCH and POLL name the watcher */
             enum lapse_watch_from from;
+            int64_t revision; /* WATCH from REVISION, > 0 */
             int64_t watcher; /* id > 0 */
             size_t events_max; /* POLL: at most so many, > 0 */
         } watch;
@@ -146,10 +211,17 @@ enum lapse_event_kind {
     LAPSE_EVENT_GAP = 5 /* to one watcher: events up to `revision` were lost */
 };
 
-/* Which term ended the key: its own ttl or date, the bucket's default ttl, an idle span. */
-enum lapse_why { LAPSE_WHY_NONE = 0, LAPSE_WHY_OWN = 1, LAPSE_WHY_DEFAULT = 2, LAPSE_WHY_IDLE = 3 };
+/* Which term ended the key: its own ttl or date, the bucket's default ttl, an idle span, a session.
+ */
+enum lapse_why {
+    LAPSE_WHY_NONE = 0,
+    LAPSE_WHY_OWN = 1,
+    LAPSE_WHY_DEFAULT = 2,
+    LAPSE_WHY_IDLE = 3,
+    LAPSE_WHY_SESSION = 4
+};
 
-/* "put" .. "gap"; "own" "default" "idle". */
+/* "put" .. "gap"; "own" "default" "idle" "session". */
 const char *lapse_event_word(enum lapse_event_kind kind);
 const char *lapse_why_word(enum lapse_why why);
 
@@ -166,8 +238,19 @@ struct lapse_event {
 /* One row of a listing. */
 struct lapse_item {
     struct lapse_bytes key;
-    struct lapse_bytes value; /* ALL alone */
+    struct lapse_bytes value; /* ALL, HISTORY, the first keys of a watch */
     int64_t revision;
+    enum lapse_record_kind kind; /* VALUE, but for HISTORY */
+};
+
+/* The answer to one call of a batch. */
+struct lapse_batch_answer {
+    enum lapse_verb verb;
+    enum lapse_status status;
+    int64_t revision;
+    int64_t token;
+    struct lapse_end end;
+    struct lapse_span left;
 };
 
 /* ---- A result. The status says which fields are filled; all others are zero.
@@ -184,8 +267,19 @@ struct lapse_item {
  *   ENTRY                    OK          value revision end left renewed
  *   HAS                      OK          revision renewed
  *   DELETE PURGE             OK          revision (of the event)
- *   LIST ALL                 OK          items item_count
+ *   LIST ALL HISTORY         OK          items item_count more
+ *   HISTORY                  ABSENT      -
  *   COUNT                    OK          item_count (items stays NULL)
+ *   SET CREATE UPDATE        LOST        - (the session it names is not live)
+ *   BATCH                    OK          answers answer_count
+ *   BATCH                    CONFLICT    answers answer_count (those up to the one refused, which is
+ *                                        the last; none took effect)
+ *   SESSION                  OK          token (names the incarnation) end left renewed (= open
+ *                                        already, unchanged)
+ *   SESSION                  HELD        owner end left (another owner has it open)
+ *   KEEPALIVE                OK          token end left
+ *   KEEPALIVE CLOSE          LOST        - (no live session of that name and owner)
+ *   CLOSE ALTER              OK          -
  *   ACQUIRE                  OK          owner token end left renewed (= a grant held already)
  *   ACQUIRE                  HELD        owner end left
  *   EXTEND                   OK          owner token end left
@@ -210,12 +304,17 @@ struct lapse_result {
     struct lapse_end end;
     struct lapse_span left;  /* see above */
     bool renewed;
+    bool repeated; /* the answer of an earlier call with this request id; `left` is what is left of
+                      its end now, 0 once that has come */
     int64_t token;
     int64_t watcher;
     struct lapse_bytes value;
     struct lapse_bytes owner;
     size_t item_count;
     struct lapse_item *items;
+    bool more; /* the limit cut the listing: ask again after the last key */
+    size_t answer_count;
+    struct lapse_batch_answer *answers;
     size_t event_count;
     struct lapse_event *events;
     size_t delivery_count;
@@ -224,7 +323,7 @@ struct lapse_result {
     const lapse_alloc *alloc;
     unsigned char *buffer;
     size_t buffer_len, buffer_cap;
-    size_t items_cap, events_cap, deliveries_cap;
+    size_t items_cap, events_cap, deliveries_cap, answers_cap;
 };
 
 /* An empty result that takes memory from alloc (borrowed; NULL: the C library's). */

@@ -19,22 +19,23 @@ enum lapse_row_kind {
     LAPSE_ROW_BUCKET = 1,  /* key: bucket */
     LAPSE_ROW_RECORD = 2,  /* key: bucket, key, revision */
     LAPSE_ROW_LEASE = 3,   /* key: key (the name) */
-    LAPSE_ROW_SESSION = 4, /* key: key (the session's name) */
-    LAPSE_ROW_COUNTER = 5, /* key: key (the counter's name: "token") */
-    LAPSE_ROW_MARK = 6     /* key: key, and for "peak" revision */
+    LAPSE_ROW_SESSION = 4, /* key: key (the session's name), revision (which incarnation) */
+    LAPSE_ROW_COUNTER = 5, /* key: key (the counter's name: "token", "session") */
+    LAPSE_ROW_MARK = 6,    /* key: key, and for "peak" revision */
+    LAPSE_ROW_REQUEST = 7  /* key: key (the request id) */
 };
 
 /* Part of the state that a row belongs to: durable, or of this tenure only. */
 enum lapse_part { LAPSE_PART_DURABLE = 0, LAPSE_PART_TENURE = 1 };
 
-enum lapse_record_kind {
-    LAPSE_RECORD_VALUE = 1,
-    LAPSE_RECORD_TOMBSTONE = 2,
-    LAPSE_RECORD_MARKER = 3
-};
-
 /* Which term an entry lives under. */
-enum lapse_term_source { LAPSE_SOURCE_NONE = 0, LAPSE_SOURCE_OWN = 1, LAPSE_SOURCE_DEFAULT = 2 };
+enum lapse_term_source {
+    LAPSE_SOURCE_NONE = 0,
+    LAPSE_SOURCE_OWN = 1,
+    LAPSE_SOURCE_DEFAULT = 2,
+    LAPSE_SOURCE_SESSION = 3, /* `session` names it; `end` is NONE: it is the session's */
+    LAPSE_SOURCE_MARKERS = 4  /* a tombstone or marker, by the bucket's `markers` */
+};
 
 /* The durable rows of kind MARK, by their key:
  *   MARK, key empty    the mark, one row, in every commit: `mark` is the time of the last commit,
@@ -48,10 +49,13 @@ enum lapse_term_source { LAPSE_SOURCE_NONE = 0, LAPSE_SOURCE_OWN = 1, LAPSE_SOUR
  * Rows of the tenure are seen by a walk alone, never by a journal:
  *   MARK, key "now"    the last command: `mark` its time, `revision` its number
  *   RECORD             a deferred renewal: `record` as it will be, `mark.store` its oldest use
+ *   LEASE              an ephemeral lease
  *
- * Ceilings (0: none) bound what answers may show beyond what is durable; a tenure on another boot
- * starts at or above all of them, on the same boot above those of numbers. This version writes
- * none, and it answers VERSION to a row that has one, since it would not keep it. */
+ * Ceilings (0: none) bound what answers may show beyond what is durable. A tenure on another boot
+ * starts at or above all of them, on the same boot above those of numbers. A wall reading needs
+ * none: a MARK makes each durable before it is the first to end a date.
+ *
+ * A record's `last` is 0 but for an idle one. */
 struct lapse_row {
     enum lapse_row_kind kind;
     enum lapse_part part;
@@ -60,6 +64,8 @@ struct lapse_row {
     struct {          /* BUCKET */
         struct lapse_bucket_config config; /* spans that `given` does not name are 0 */
         int64_t ceiling_revision;
+        int64_t forgotten; /* the newest revision whose event was a key's last and is kept no more:
+                              a watch from at or below it begins with a gap */
     } bucket_row;
     struct { /* RECORD */
         enum lapse_record_kind kind;
@@ -68,6 +74,8 @@ struct lapse_row {
         enum lapse_term_source source;
         struct lapse_span span;    /* ttl or idle span; 0 for a date and for none */
         bool idle;                 /* span is an idle one */
+        struct lapse_steady cap;   /* idle: the end never moves past it; 0: none */
+        int64_t session;           /* incarnation of the session it ends with; 0: none */
         struct lapse_steady last;  /* the last write or renewal */
         int64_t written_seq;       /* a date: number of the commit that set it; else 0 */
     } record;
@@ -77,20 +85,37 @@ struct lapse_row {
         struct lapse_end end;
         struct lapse_span span;
         enum lapse_durability durability;
+        int64_t session; /* as of a record; span and end are 0 then */
     } lease;
+    struct { /* SESSION; revision is its incarnation */
+        struct lapse_bytes owner;
+        struct lapse_end end;
+        struct lapse_span span;
+    } session;
+    struct { /* REQUEST: what a call answered; it ends LAPSE_REQUEST_SPAN_NS after `at` */
+        enum lapse_verb verb;
+        uint64_t digest; /* of the command */
+        enum lapse_status status;
+        struct lapse_steady at;
+        int64_t revision; /* of the answer */
+        int64_t token;
+        struct lapse_end end;
+        struct lapse_bytes owner;
+        struct lapse_bytes answers; /* a batch's, encoded */
+    } request;
     struct { /* MARK: store time goes on from here */
         struct lapse_steady store;
         struct lapse_reading reading;
         struct lapse_steady ceiling_store;
-        struct lapse_wall ceiling_wall;
         int64_t ceiling_token;
+        uint64_t policies; /* the mark alone: lapse_policies_code of the store; 0 says strict */
     } mark;
 };
 
 /* What load hands each row to. Returns OK to go on; any other status stops the load with it.
- * Order: the mark first, required and once, then its peaks by their number; then the counter, at
- * most once, and the buckets; the counter before the leases, each bucket before its records. An
- * empty journal has no rows. Rows out of order, twice, or such as no store writes are CORRUPT; rows
+ * Order: the mark first, required and once, then its peaks by their number; then counters, each at
+ * most once; sessions; buckets; records; leases; requests. A key's records come by rising revision.
+ * An empty journal has no rows. Rows out of order, twice, or such as no store writes are CORRUPT; rows
  * of a later version are VERSION. */
 typedef enum lapse_status (*lapse_row_visit)(void *ctx, const struct lapse_row *row);
 
@@ -113,6 +138,20 @@ typedef struct lapse_journal {
     void (*close)(void *ctx);
     void *ctx;
 } lapse_journal;
+
+/* ---- A row as bytes: fixed order and width, little endian, every field of its kind and no other.
+ * Equal rows have equal bytes: digests, checksums and stores of bytes are made of these. */
+
+/* Writes the bytes of a row. `ret_len` is what they take, written always; past `cap` nothing is
+ * written to buf and the answer is LIMIT. buf may be NULL iff cap is 0. OK or LIMIT. */
+enum lapse_status lapse_row_encode(const struct lapse_row *row, unsigned char *buf, size_t cap,
+                                   size_t *ret_len);
+/* Adds the same fields to a digest. */
+void lapse_row_digest(const struct lapse_row *row, struct lapse_digest *digest);
+/* Reads them back; *ret borrows from `bytes`. OK, or CORRUPT: not the bytes of one row. Says nothing
+ * about what the row means: see lapse_open. */
+enum lapse_status lapse_row_decode(struct lapse_bytes bytes, struct lapse_row *ret,
+                                   struct lapse_error *err);
 
 #ifdef __cplusplus
 }

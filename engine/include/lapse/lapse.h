@@ -9,7 +9,9 @@
  * the wall clock. An entry with end e is live at t iff t < e.
  *
  * Ownership. Arguments are borrowed for the call. Results live in the caller's lapse_result.
- * Threads. A handle is used by one thread at a time. Different handles are independent.
+ * Threads. A handle may be shared by threads: a mutex of its own is held for each call, unless
+ * `unlocked` says that one thread at a time uses it. A result belongs to one thread. Different
+ * handles are independent.
  * Faults. A negative status leaves the state as it was before the call (lapse_check still holds),
  * save that log commands which preceded it stay carried out: they change no answer.
  */
@@ -19,6 +21,7 @@
 #include "lapse/clock.h"
 #include "lapse/command.h"
 #include "lapse/journal.h"
+#include "lapse/policy.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +38,9 @@ struct lapse_options {
     lapse_journal journal;        /* copied; all NULL: the memory store */
     enum lapse_sync sync;
     size_t watch_events_max;      /* ring of events a bucket keeps for watchers; 0: 1024 */
+    bool unlocked;                /* no mutex: one thread at a time uses the handle */
+    struct lapse_policies policies; /* all 0: strict. A store keeps those it was first opened with;
+                                       others are INVALID */
 };
 
 /* Opens a store (a fresh one on the memory store). Writes *ret on OK.
@@ -112,6 +118,17 @@ enum lapse_status lapse_entry(struct lapse *store, struct lapse_bytes bucket,
                               struct lapse_error *err);
 enum lapse_status lapse_has(struct lapse *store, struct lapse_bytes bucket, struct lapse_bytes key,
                             struct lapse_result *result, struct lapse_error *err);
+/* The same without renewing (KV-08). */
+enum lapse_status lapse_peek(struct lapse *store, struct lapse_bytes bucket, struct lapse_bytes key,
+                             struct lapse_result *result, struct lapse_error *err);
+/* The value record of `revision` of a live key; renews nothing. OK or ABSENT. */
+enum lapse_status lapse_get_revision(struct lapse *store, struct lapse_bytes bucket,
+                                     struct lapse_bytes key, int64_t revision,
+                                     struct lapse_result *result, struct lapse_error *err);
+/* The retained records of a live key, oldest first; renews nothing. OK or ABSENT. */
+enum lapse_status lapse_history(struct lapse *store, struct lapse_bytes bucket,
+                                struct lapse_bytes key, struct lapse_result *result,
+                                struct lapse_error *err);
 /* Removes. OK, ABSENT, CONFLICT. purge drops the key's history too. */
 enum lapse_status lapse_delete(struct lapse *store, struct lapse_bytes bucket,
                                struct lapse_bytes key, const int64_t *if_version,
@@ -134,10 +151,45 @@ enum lapse_status lapse_all(struct lapse *store, struct lapse_bytes bucket,
                             struct lapse_result *result, struct lapse_error *err);
 enum lapse_status lapse_count(struct lapse *store, struct lapse_bytes bucket,
                               struct lapse_result *result, struct lapse_error *err);
+/* One page of lapse_list, or with `values` of lapse_all: at most `limit` live keys above `after`
+ * (NULL: from the first). result->more says whether to ask again after the last key. A key that is
+ * live throughout appears once (KV-11). */
+enum lapse_status lapse_page(struct lapse *store, struct lapse_bytes bucket,
+                             const struct lapse_bytes *after, size_t limit, bool values,
+                             struct lapse_result *result, struct lapse_error *err);
+/* Gives a bucket other words; terms already given stay. OK; INVALID as lapse_bucket_open. */
+enum lapse_status lapse_bucket_alter(struct lapse *store, struct lapse_bytes bucket,
+                                     const struct lapse_bucket_config *config,
+                                     struct lapse_result *result, struct lapse_error *err);
+/* Carries out `count` writes at one instant, or none. OK, or CONFLICT: the last of result->answers
+ * is the one that was refused. */
+enum lapse_status lapse_batch(struct lapse *store, const struct lapse_command *commands,
+                              size_t count, struct lapse_result *result, struct lapse_error *err);
+/* Sessions: a term that entries and leases share. What is written with one ends with it. OK or
+ * HELD. */
+enum lapse_status lapse_session_open(struct lapse *store, struct lapse_bytes name,
+                                     struct lapse_bytes owner, struct lapse_span span,
+                                     struct lapse_result *result, struct lapse_error *err);
+/* span 0: the one it has. OK or LOST. */
+enum lapse_status lapse_session_keepalive(struct lapse *store, struct lapse_bytes name,
+                                          struct lapse_bytes owner, struct lapse_span span,
+                                          struct lapse_result *result, struct lapse_error *err);
+/* Ends it, and what was written with it, at this instant. OK or LOST. */
+enum lapse_status lapse_session_close(struct lapse *store, struct lapse_bytes name,
+                                      struct lapse_bytes owner, struct lapse_result *result,
+                                      struct lapse_error *err);
 /* Leases. Names are free text, apart from keys. OK or HELD (LEASE-03, LEASE-08). */
 enum lapse_status lapse_acquire(struct lapse *store, struct lapse_bytes name,
                                 struct lapse_bytes owner, struct lapse_span span,
                                 struct lapse_result *result, struct lapse_error *err);
+/* The same for a lease of one tenure: it ends with this handle (LEASE-01, DUR-05). */
+enum lapse_status lapse_acquire_ephemeral(struct lapse *store, struct lapse_bytes name,
+                                          struct lapse_bytes owner, struct lapse_span span,
+                                          struct lapse_result *result, struct lapse_error *err);
+/* The same for a lease that ends with a session. Also LOST: the session is not live. */
+enum lapse_status lapse_acquire_session(struct lapse *store, struct lapse_bytes name,
+                                        struct lapse_bytes owner, struct lapse_bytes session,
+                                        struct lapse_result *result, struct lapse_error *err);
 /* token NULL: the owner names the grant. OK, LOST, NOT_OWNER (LEASE-06, LEASE-07). */
 enum lapse_status lapse_extend(struct lapse *store, struct lapse_bytes name,
                                struct lapse_bytes owner, struct lapse_span span,
@@ -155,6 +207,11 @@ enum lapse_status lapse_inspect(struct lapse *store, struct lapse_bytes name,
 enum lapse_status lapse_watch(struct lapse *store, struct lapse_bytes bucket,
                               struct lapse_bytes key, enum lapse_watch_from from,
                               struct lapse_result *result, struct lapse_error *err);
+/* Watches from `revision` > 0 on: at least the last event >= revision of each key that has one, or a
+ * gap first (WATCH-06). */
+enum lapse_status lapse_watch_revision(struct lapse *store, struct lapse_bytes bucket,
+                                       struct lapse_bytes key, int64_t revision,
+                                       struct lapse_result *result, struct lapse_error *err);
 enum lapse_status lapse_poll(struct lapse *store, int64_t watcher, size_t events_max,
                              struct lapse_result *result, struct lapse_error *err);
 enum lapse_status lapse_unwatch(struct lapse *store, int64_t watcher, struct lapse_result *result,
@@ -162,8 +219,9 @@ enum lapse_status lapse_unwatch(struct lapse *store, int64_t watcher, struct lap
 
 /* ---- The state as a whole. */
 
-/* Visits every row in a fixed order: mark, peaks, counters, buckets, records, leases, each by byte
- * order of their keys; rows of the durable part, then of the tenure. */
+/* Visits every row in a fixed order: mark, peaks, counters, sessions, buckets, records, leases,
+ * requests, each by byte order of their keys, then by revision; rows of the durable part, then of
+ * the tenure. */
 enum lapse_status lapse_walk(const struct lapse *store, lapse_row_visit visit, void *ctx,
                              struct lapse_error *err);
 /* Digest of the stored state of one part: all that the walk shows of it but the marks (the last

@@ -57,7 +57,19 @@ struct lapse_plan_call {
     bool has_value;
     struct lapse_operand ttl, idle, expires_at; /* any may be given; a span or date, or SLOT: one
                                                    that gives another kind is not sent */
-    struct lapse_operand span;   /* `for:` of acquire and extend */
+    struct lapse_operand cap;    /* with idle */
+    bool keep;                   /* `term: keep` */
+    struct lapse_text session;   /* of a write or acquire; empty: none. The session verbs: key */
+    struct lapse_text request;   /* `id:`; empty: none */
+    struct lapse_operand rev;    /* GET ENTRY HAS `rev:`; WATCH `from: $rev` */
+    bool peek;
+    bool has_after;              /* LIST ALL COUNT */
+    struct lapse_text after;
+    size_t limit;                /* LIST ALL HISTORY; 0: all */
+    enum lapse_durability durability; /* ACQUIRE */
+    size_t batch_count;          /* BATCH */
+    const struct lapse_plan_call *batch;
+    struct lapse_operand span;   /* `for:` of acquire, extend and the session verbs */
     struct lapse_operand if_version, token;
     struct lapse_bucket_config config; /* OPEN; given bits may be both */
     enum lapse_watch_from from;
@@ -82,7 +94,15 @@ struct lapse_plan_fault {
     int32_t node;            /* -1: an actor */
     bool has_for;
     int64_t for_ns;
+    bool machine;            /* RESTART of a node: another boot */
+    bool has_to;             /* CLOCK: the wall is set to this */
+    struct lapse_operand to; /* CLOCK: WALL, fixed */
+    int64_t wall_ns;         /* CLOCK: else the wall is moved by this, either way */
 };
+
+/* Where the store keeps its rows over a crash of its process. MEMORY: in the world, as a disk that
+ * never fails; SQLITE: in a file. Without `store:` and without a crash of n1 there is no journal. */
+enum lapse_store_kind { LAPSE_STORE_NONE = 0, LAPSE_STORE_MEMORY = 1, LAPSE_STORE_SQLITE = 2 };
 
 enum lapse_until_kind { LAPSE_UNTIL_NONE = 0, LAPSE_UNTIL_ANSWER = 1, LAPSE_UNTIL_INSTANT = 2 };
 struct lapse_plan_loop {
@@ -114,7 +134,8 @@ enum lapse_step_kind {
     LAPSE_STEP_AWAIT,
     LAPSE_STEP_LOOP,
     LAPSE_STEP_PROBE,
-    LAPSE_STEP_FAULT
+    LAPSE_STEP_FAULT,
+    LAPSE_STEP_REAP /* an operator's: the store reaps all that has ended */
 };
 struct lapse_plan_step {
     enum lapse_step_kind kind;
@@ -176,6 +197,8 @@ struct lapse_plan {
     int64_t run_for_ns;
     size_t watch_count;      /* names of watches (`as:`) */
     const char *const *watch_names;
+    enum lapse_store_kind store; /* sync is setup.sync */
+    bool promise_strict;         /* a break of what the profile does not promise is a violation */
     struct lapse_setup setup;
     struct lapse_case the_case; /* setup points at `setup` above */
     void *pool;              /* private to the loader's pool */
