@@ -3,7 +3,8 @@
  * One table names for every verb what it needs and the function that carries it out. Arguments are
  * checked here, once, before anything is looked at, so that a verb sees only commands that it can
  * take. */
-#include "state.h"
+#include "ceiling.h"
+#include "ephemeral.h"
 
 enum need {
     NEED_BUCKET = 1,     /* an open bucket */
@@ -20,7 +21,8 @@ struct verb_row {
     enum lapse_status (*run)(struct lapse_job *job);
 };
 
-static enum lapse_status run_mark(struct lapse_job *job);
+static enum lapse_status find_bucket(struct lapse_job *job);
+static enum lapse_status check_mark(struct lapse_job *job);
 static const struct verb_row *find_row(enum lapse_verb verb);
 static enum lapse_status check_len(struct lapse_job *job, const char *what,
                                    struct lapse_bytes bytes, size_t most, bool may_be_empty);
@@ -50,7 +52,7 @@ static const struct verb_row verb_rows[] = {
     {LAPSE_VERB_POLL, 0, lapse_watch_poll},
     {LAPSE_VERB_REAP, NEED_FLUSH_DUE, lapse_reap_rows},
     {LAPSE_VERB_FLUSH, NEED_BUCKET | NEED_KEY, lapse_idle_flush},
-    {LAPSE_VERB_MARK, 0, run_mark},
+    {LAPSE_VERB_MARK, 0, lapse_ceiling_mark},
 };
 
 enum { VERB_COUNT = sizeof(verb_rows) / sizeof(verb_rows[0]), MESSAGE_BYTES = 80 };
@@ -76,9 +78,16 @@ enum lapse_status lapse_job_check(struct lapse_job *job) {
     if (status == LAPSE_OK) {
         status = check_extra(job);
     }
-    if (status != LAPSE_OK || (row->needs & NEED_BUCKET) == 0) {
+    job->klass = lapse_ephemeral_class(job);
+    bool named = command->verb == LAPSE_VERB_MARK && command->bucket.len > 0;
+    if (status != LAPSE_OK || ((row->needs & NEED_BUCKET) == 0 && !named)) {
         return status;
     }
+    return find_bucket(job);
+}
+
+static enum lapse_status find_bucket(struct lapse_job *job) {
+    const struct lapse_command *command = job->command;
     job->bucket = lapse_state_bucket(job->state, command->bucket);
     if (job->bucket == NULL) {
         char name[MESSAGE_BYTES];
@@ -94,7 +103,7 @@ bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret) {
     const struct lapse_command *command = job->command;
     unsigned needs = find_row(command->verb)->needs;
     /* A log command that is the first to reach a date tells so by its own commit. */
-    if (lapse_command_class(command) != LAPSE_CLASS_LOG && lapse_peaks_due(job->state, &job->now)) {
+    if (job->klass != LAPSE_CLASS_LOG && lapse_peaks_due(job->state, &job->now)) {
         *ret = (struct lapse_command){.verb = LAPSE_VERB_MARK};
         return true;
     }
@@ -118,14 +127,10 @@ bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret) {
 }
 
 enum lapse_status lapse_job_apply(struct lapse_job *job) {
+    if (lapse_ephemeral_takes(job)) {
+        return lapse_ephemeral_run(job);
+    }
     return find_row(job->command->verb)->run(job);
-}
-
-/* A mark needs no change of its own: the handle writes one with every commit, and a MARK is a
- * command that commits although it changes nothing. */
-static enum lapse_status run_mark(struct lapse_job *job) {
-    LAPSE_ASSERT(job->command->verb == LAPSE_VERB_MARK);
-    return LAPSE_OK;
 }
 
 static const struct verb_row *find_row(enum lapse_verb verb) {
@@ -175,7 +180,16 @@ static enum lapse_status check_extra(struct lapse_job *job) {
         return check_len(job, "value", command->u.write.value, LAPSE_VALUE_BYTES_MAX, true);
     case LAPSE_VERB_SET:
         return check_len(job, "value", command->u.write.value, LAPSE_VALUE_BYTES_MAX, true);
+    case LAPSE_VERB_MARK:
+        return check_mark(job);
     case LAPSE_VERB_ACQUIRE:
+        if (command->u.lease.durability != LAPSE_PERSISTENT &&
+            command->u.lease.durability != LAPSE_EPHEMERAL) {
+            return lapse_error_set(job->err, LAPSE_INVALID,
+                                   "acquire was asked for with durability %d; give one of "
+                                   "enum lapse_durability",
+                                   (int)command->u.lease.durability);
+        }
         return check_len(job, "owner", command->u.lease.owner, LAPSE_OWNER_BYTES_MAX, false);
     case LAPSE_VERB_EXTEND:
     case LAPSE_VERB_RELEASE:
@@ -200,4 +214,26 @@ static enum lapse_status check_extra(struct lapse_job *job) {
     default:
         return LAPSE_OK;
     }
+}
+
+/* Numbers that a mark may raise: none below 0, and a token that leaves one to give. */
+static enum lapse_status check_mark(struct lapse_job *job) {
+    const struct lapse_command *command = job->command;
+    int64_t least = command->u.mark.token;
+    const int64_t others[] = {command->u.mark.ceiling_store.ns, command->u.mark.ceiling_token,
+                              command->u.mark.ceiling_revision};
+    for (int i = 0; i < 3; i++) {
+        least = others[i] < least ? others[i] : least;
+    }
+    if (least < 0) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "mark: %lld is no counter and no ceiling; give 0 for none",
+                               (long long)least);
+    }
+    if (command->u.mark.ceiling_revision > 0 && command->bucket.len == 0) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "mark: a ceiling of revisions names no bucket; name the one it is "
+                               "for");
+    }
+    return LAPSE_OK;
 }

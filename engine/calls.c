@@ -113,6 +113,14 @@ enum lapse_status lapse_acquire(struct lapse *store, struct lapse_bytes name,
     return lapse_apply(store, &command, result, err);
 }
 
+enum lapse_status lapse_acquire_ephemeral(struct lapse *store, struct lapse_bytes name,
+                                          struct lapse_bytes owner, struct lapse_span span,
+                                          struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = lease_command(LAPSE_VERB_ACQUIRE, name, owner, span, NULL);
+    command.u.lease.durability = LAPSE_EPHEMERAL;
+    return lapse_apply(store, &command, result, err);
+}
+
 enum lapse_status lapse_extend(struct lapse *store, struct lapse_bytes name,
                                struct lapse_bytes owner, struct lapse_span span,
                                const int64_t *token, struct lapse_result *result,

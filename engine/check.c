@@ -1,6 +1,6 @@
-/* The check: walks every invariant of the state (S1 to S7 in state.h). It finds our own mistakes,
+/* The check: walks every invariant of the state (S1 to S9 in state.h). It finds our own mistakes,
  * so what it answers is BUG with a sentence. */
-#include "state.h"
+#include "ephemeral.h"
 
 static enum lapse_status check_buckets(const struct lapse_state *state, size_t *ret_steady,
                                        size_t *ret_wall, struct lapse_error *err);
@@ -51,6 +51,9 @@ enum lapse_status lapse_state_check(const struct lapse_state *state, struct laps
     }
     if (status == LAPSE_OK) {
         status = check_peaks(state, err);
+    }
+    if (status == LAPSE_OK) {
+        status = lapse_ephemeral_check(state, err);
     }
     return status == LAPSE_OK ? check_watchers(state, err) : status;
 }

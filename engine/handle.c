@@ -1,8 +1,8 @@
 /* The handle: open, close, and the one way that every command goes, `carry_out`. It reads the clock
  * once, carries out the log commands that must precede, lets the state machine work, and makes the
  * change durable or takes it back. */
-#include "handle.h"
-
+#include "ceiling.h"
+#include "ephemeral.h"
 #include "mark.h"
 
 #include <string.h>
@@ -12,10 +12,15 @@ static enum lapse_status carry_out(struct lapse *store, const struct lapse_comma
                                    struct lapse_result *result, struct lapse_error *err);
 static enum lapse_status enter(const struct lapse *store, struct lapse_job *job,
                                struct lapse_mark *ret);
+static bool precede(const struct lapse *store, struct lapse_job *job, struct lapse_command *ret);
+static enum lapse_status tell_preceding(struct lapse *store, const struct lapse_command *command,
+                                        struct lapse_command *ret, struct lapse_error *err);
+static void tell_due(const struct lapse *store, struct lapse_due *ret_due);
 static enum lapse_status issue(struct lapse *store, struct lapse_job *job);
 static enum lapse_status run(struct lapse *store, struct lapse_job *job);
 static bool must_commit(const struct lapse_job *job);
-static enum lapse_status commit(struct lapse *store, struct lapse_error *err);
+static enum lapse_status commit(struct lapse *store, struct lapse_job *job);
+static struct lapse_steady shown_time(const struct lapse *store, const struct lapse_job *job);
 
 enum { WATCH_EVENTS_DEFAULT = 1024 };
 
@@ -32,7 +37,14 @@ enum lapse_status lapse_open(const struct lapse_options *options, struct lapse *
                                "instance from lapse_clock_manual_vtable");
     }
     const lapse_alloc *alloc = options->alloc == NULL ? lapse_alloc_libc() : options->alloc;
-    struct lapse *store = lapse_handle_make(alloc, options->clock, options->watch_events_max);
+    if (options->sync != LAPSE_SYNC_FULL && options->sync != LAPSE_SYNC_NORMAL &&
+        options->sync != LAPSE_SYNC_NONE) {
+        return lapse_error_set(err, LAPSE_INVALID,
+                               "the options ask for sync %d; give one of enum lapse_sync",
+                               (int)options->sync);
+    }
+    struct lapse *store = lapse_handle_make(alloc, options->clock, options->watch_events_max,
+                                            options->unlocked);
     if (store == NULL) {
         return lapse_error_set(err, LAPSE_NOMEM, "no memory for a store");
     }
@@ -42,8 +54,7 @@ enum lapse_status lapse_open(const struct lapse_options *options, struct lapse *
     status = open_state(store, err);
     if (status != LAPSE_OK) {
         /* The journal stays the caller's when the open fails. */
-        store->journaled = false;
-        lapse_close(store);
+        lapse_handle_free(store);
         return status;
     }
     *ret = store;
@@ -51,9 +62,14 @@ enum lapse_status lapse_open(const struct lapse_options *options, struct lapse *
 }
 
 struct lapse *lapse_handle_make(const lapse_alloc *alloc, lapse_clock clock,
-                                size_t watch_events_max) {
+                                size_t watch_events_max, bool unlocked) {
     struct lapse *store = lapse_alloc_zero(alloc, sizeof(*store));
     if (store == NULL) {
+        return NULL;
+    }
+    store->lock = unlocked ? NULL : lapse_lock_make(alloc);
+    if (!unlocked && store->lock == NULL) {
+        lapse_alloc_free(alloc, store, sizeof(*store));
         return NULL;
     }
     store->clock = clock;
@@ -66,21 +82,88 @@ void lapse_close(struct lapse *store) {
     if (store == NULL) {
         return;
     }
-    const lapse_alloc *alloc = store->state.alloc;
     if (store->journaled) {
         store->journal.close(store->journal.ctx);
     }
+    lapse_handle_free(store);
+}
+
+void lapse_handle_free(struct lapse *store) {
+    const lapse_alloc *alloc = store->state.alloc;
+    lapse_lock_free(alloc, store->lock);
     lapse_state_finish(&store->state);
     lapse_alloc_free(alloc, store, sizeof(*store));
 }
 
 enum lapse_status lapse_apply(struct lapse *store, const struct lapse_command *command,
                               struct lapse_result *result, struct lapse_error *err) {
-    return carry_out(store, command, result, err);
+    lapse_lock_enter(store->lock);
+    enum lapse_status status = carry_out(store, command, result, err);
+    lapse_lock_leave(store->lock);
+    return status;
 }
 
 enum lapse_status lapse_preceding(struct lapse *store, const struct lapse_command *command,
                                   struct lapse_command *ret, struct lapse_error *err) {
+    lapse_lock_enter(store->lock);
+    enum lapse_status status = tell_preceding(store, command, ret, err);
+    lapse_lock_leave(store->lock);
+    return status;
+}
+
+enum lapse_status lapse_resolve_class(struct lapse *store, const struct lapse_command *command,
+                                      enum lapse_class *ret, struct lapse_error *err) {
+    struct lapse_job job = {.state = &store->state, .command = command, .err = err};
+    struct lapse_mark mark;
+    lapse_lock_enter(store->lock);
+    enum lapse_status status = enter(store, &job, &mark);
+    if (status == LAPSE_OK) {
+        status = lapse_job_check(&job);
+    }
+    if (status == LAPSE_OK) {
+        *ret = job.klass;
+    }
+    lapse_lock_leave(store->lock);
+    return status;
+}
+
+enum lapse_status lapse_step(struct lapse *store, size_t rows_max, struct lapse_result *result,
+                             struct lapse_due *ret_due, struct lapse_error *err) {
+    struct lapse_command reap = {.verb = LAPSE_VERB_REAP, .u.reap.rows_max = rows_max};
+    struct lapse_state *state = &store->state;
+    struct lapse_result own;
+    lapse_result_init(&own, state->alloc);
+    struct lapse_result *told = result == NULL ? &own : result;
+    lapse_lock_enter(store->lock);
+    enum lapse_status status = carry_out(store, &reap, told, err);
+    if (status >= LAPSE_OK) {
+        /* What ended in the tenure goes without the log's knowing. */
+        struct lapse_now now = {state->last.store, state->last.reading.wall, 0};
+        told->item_count += lapse_ephemeral_reap(state, &now, rows_max);
+    }
+    if (status >= LAPSE_OK && ret_due != NULL) {
+        tell_due(store, ret_due);
+    }
+    lapse_lock_leave(store->lock);
+    lapse_result_free(&own);
+    return status;
+}
+
+void lapse_next_due(const struct lapse *store, struct lapse_due *ret_due) {
+    lapse_lock_enter(store->lock);
+    tell_due(store, ret_due);
+    lapse_lock_leave(store->lock);
+}
+
+struct lapse_steady lapse_store_time(const struct lapse *store) {
+    lapse_lock_enter(store->lock);
+    struct lapse_steady at = store->state.last.store;
+    lapse_lock_leave(store->lock);
+    return at;
+}
+
+static enum lapse_status tell_preceding(struct lapse *store, const struct lapse_command *command,
+                                        struct lapse_command *ret, struct lapse_error *err) {
     struct lapse_job job = {.state = &store->state, .command = command, .err = err};
     struct lapse_mark mark;
     enum lapse_status status = enter(store, &job, &mark);
@@ -90,23 +173,10 @@ enum lapse_status lapse_preceding(struct lapse *store, const struct lapse_comman
     if (status != LAPSE_OK) {
         return status;
     }
-    return lapse_job_precede(&job, ret) ? LAPSE_OK : LAPSE_ABSENT;
+    return precede(store, &job, ret) ? LAPSE_OK : LAPSE_ABSENT;
 }
 
-enum lapse_status lapse_step(struct lapse *store, size_t rows_max, struct lapse_result *result,
-                             struct lapse_due *ret_due, struct lapse_error *err) {
-    struct lapse_command reap = {.verb = LAPSE_VERB_REAP, .u.reap.rows_max = rows_max};
-    struct lapse_result own;
-    lapse_result_init(&own, store->state.alloc);
-    enum lapse_status status = carry_out(store, &reap, result == NULL ? &own : result, err);
-    lapse_result_free(&own);
-    if (status >= LAPSE_OK && ret_due != NULL) {
-        lapse_next_due(store, ret_due);
-    }
-    return status;
-}
-
-void lapse_next_due(const struct lapse *store, struct lapse_due *ret_due) {
+static void tell_due(const struct lapse *store, struct lapse_due *ret_due) {
     const struct lapse_state *state = &store->state;
     lapse_reap_due(state, ret_due);
     struct lapse_steady mark_at;
@@ -121,10 +191,6 @@ void lapse_next_due(const struct lapse *store, struct lapse_due *ret_due) {
         ret_due->has_steady = true;
         ret_due->steady = mark_at;
     }
-}
-
-struct lapse_steady lapse_store_time(const struct lapse *store) {
-    return store->state.last.store;
 }
 
 /* Loads what the journal holds and finds out what time it is. */
@@ -151,7 +217,7 @@ static enum lapse_status open_state(struct lapse *store, struct lapse_error *err
         state->mark = (struct lapse_mark){{0}, reading};
     }
     state->seq = state->log_seq;
-    if (!lapse_mark_advance(&state->mark, &reading, &state->last)) {
+    if (!lapse_ceiling_resume(state, &reading)) {
         return lapse_error_set(err, LAPSE_RANGE, "store time would leave its range");
     }
     return LAPSE_OK;
@@ -180,11 +246,19 @@ static enum lapse_status carry_out(struct lapse *store, const struct lapse_comma
     } else {
         result->durable_point = store->durable_point;
     }
-    result->at = job.now.store;
+    result->at = shown_time(store, &job);
     result->wall = job.now.wall;
     result->command_seq = state->seq;
     result->status = status;
     return status;
+}
+
+/* The instant of the decision. A call that failed before its instant was made durable tells the
+ * ceiling instead (C1). */
+static struct lapse_steady shown_time(const struct lapse *store, const struct lapse_job *job) {
+    struct lapse_steady ceiling = job->state->ceilings.store;
+    bool bound = store->journaled && store->sync != LAPSE_SYNC_NONE;
+    return bound && ceiling.ns < job->now.store.ns ? ceiling : job->now.store;
 }
 
 /* The door: the clock is read here, once, and store time goes on from the last command's. */
@@ -212,12 +286,22 @@ static enum lapse_status enter(const struct lapse *store, struct lapse_job *job,
     return LAPSE_OK;
 }
 
+/* The next log command that must precede: what the instant itself asks for, then what the rows
+ * that the command looks at ask for. */
+static bool precede(const struct lapse *store, struct lapse_job *job, struct lapse_command *ret) {
+    return lapse_ceiling_owed(store, job, ret) || lapse_job_precede(job, ret);
+}
+
 /* The log commands that must precede: each goes its own way, at the instant of the call. */
 static enum lapse_status issue(struct lapse *store, struct lapse_job *job) {
     struct lapse_command command;
-    while (lapse_job_precede(job, &command)) {
+    while (precede(store, job, &command)) {
         struct lapse_result result;
-        struct lapse_job own = {&store->state, &command, job->now, &result, job->err, NULL, false};
+        struct lapse_job own = {.state = &store->state,
+                                .command = &command,
+                                .now = job->now,
+                                .result = &result,
+                                .err = job->err};
         lapse_result_init(&result, store->state.alloc);
         lapse_result_begin(&result, command.verb);
         enum lapse_status status = lapse_job_check(&own);
@@ -251,7 +335,7 @@ static enum lapse_status run(struct lapse *store, struct lapse_job *job) {
         lapse_txn_rollback(state);
         return status;
     }
-    enum lapse_status committed = commit(store, job->err);
+    enum lapse_status committed = commit(store, job);
     return committed == LAPSE_OK ? status : committed;
 }
 
@@ -261,7 +345,7 @@ static enum lapse_status run(struct lapse *store, struct lapse_job *job) {
 static bool must_commit(const struct lapse_job *job) {
     const struct lapse_state *state = job->state;
     enum lapse_verb verb = job->command->verb;
-    if (lapse_command_class(job->command) != LAPSE_CLASS_LOG) {
+    if (job->klass != LAPSE_CLASS_LOG) {
         LAPSE_ASSERT(state->txn.changes == 0);
         return false;
     }
@@ -270,8 +354,10 @@ static bool must_commit(const struct lapse_job *job) {
            lapse_peaks_due(state, &job->now);
 }
 
-static enum lapse_status commit(struct lapse *store, struct lapse_error *err) {
+static enum lapse_status commit(struct lapse *store, struct lapse_job *job) {
     struct lapse_state *state = &store->state;
+    struct lapse_error *err = job->err;
+    enum lapse_sync sync = lapse_ceiling_sync(store, job);
     struct lapse_mark before = state->mark;
     enum lapse_status status = LAPSE_OK;
     if (!lapse_peaks_plan(state, &state->last)) {
@@ -279,9 +365,11 @@ static enum lapse_status commit(struct lapse *store, struct lapse_error *err) {
     }
     state->mark = state->last;
     state->log_seq++;
+    if (store->journaled && sync == LAPSE_SYNC_FULL) {
+        lapse_ceiling_raise(store, state);
+    }
     if (status == LAPSE_OK && store->journaled) {
-        status =
-            lapse_journal_write(&store->journal, store->sync, state, &store->durable_point, err);
+        status = lapse_journal_write(&store->journal, sync, state, &store->durable_point, err);
     }
     if (status != LAPSE_OK) {
         store->unavailable = status == LAPSE_UNKNOWN;

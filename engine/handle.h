@@ -3,10 +3,12 @@
 #ifndef ENGINE_HANDLE_H
 #define ENGINE_HANDLE_H
 
+#include "lock.h"
 #include "state.h"
 
 struct lapse {
     struct lapse_state state;
+    struct lapse_lock *lock; /* NULL: unlocked */
     lapse_clock clock;
     lapse_journal journal;
     enum lapse_sync sync;
@@ -17,7 +19,9 @@ struct lapse {
 
 /* A handle with an empty state and no journal. NULL when memory runs out. */
 struct lapse *lapse_handle_make(const lapse_alloc *alloc, lapse_clock clock,
-                                size_t watch_events_max);
+                                size_t watch_events_max, bool unlocked);
+/* Frees all but the journal. */
+void lapse_handle_free(struct lapse *store);
 
 /* ---- journal.c */
 /* OK, or INVALID when some members are set and others are not. *ret_journaled: all are. */

@@ -73,7 +73,7 @@ Test(journal, a_failed_write_takes_the_change_back) {
             cr_assert_eq(status, faults[nth % 4]);
             /* A log command that preceded stays carried out. */
             bool alone = t.r.command_seq == seq + 1;
-            cr_assert_eq(lapse_testing_digest(t.store, LAPSE_PART_DURABLE) == durable, alone);
+            cr_assert(!alone || lapse_testing_digest(t.store, LAPSE_PART_DURABLE) == durable);
             cr_assert(!alone || lapse_testing_digest(t.store, LAPSE_PART_TENURE) == tenure);
             lapse_testing_check(&t);
             lapse_testing_journal_same(&journal, t.store);

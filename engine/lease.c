@@ -5,8 +5,6 @@
  * only the grant that their token, or without one their owner, names (LEASE-09). */
 #include "state.h"
 
-enum { MESSAGE_BYTES = 80 };
-
 static struct lapse_node *find_live(const struct lapse_job *job);
 static bool names_grant(const struct lapse_job *job, const struct lapse_node *node);
 static enum lapse_status resolve_end(struct lapse_job *job, struct lapse_image *image);
@@ -17,14 +15,6 @@ static enum lapse_status no_memory(struct lapse_job *job);
 
 enum lapse_status lapse_lease_acquire(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
-    if (command->u.lease.durability != LAPSE_PERSISTENT) {
-        char name[MESSAGE_BYTES];
-        return lapse_error_set(job->err, LAPSE_INVALID,
-                               "lease `%s` was asked for with durability "
-                               "%d; this version grants persistent leases only",
-                               lapse_bytes_print(command->key, name, sizeof(name)),
-                               (int)command->u.lease.durability);
-    }
     struct lapse_image image = {.present = true};
     enum lapse_status status = resolve_end(job, &image);
     if (status != LAPSE_OK) {
@@ -84,6 +74,10 @@ enum lapse_status lapse_lease_release(struct lapse_job *job) {
 enum lapse_status lapse_lease_inspect(struct lapse_job *job) {
     struct lapse_node *live = find_live(job);
     return live == NULL ? LAPSE_ABSENT : show(job, &live->now, LAPSE_OK);
+}
+
+bool lapse_lease_held(const struct lapse_job *job) {
+    return find_live(job) != NULL;
 }
 
 static struct lapse_node *find_live(const struct lapse_job *job) {

@@ -119,11 +119,6 @@ Test(lease, tokens_are_one_counter_of_the_store) {
         cr_expect_eq(lapse_testing_lease(&t, LAPSE_VERB_ACQUIRE, name, "w2", S(1)), LAPSE_HELD);
         lapse_testing_lease(&t, LAPSE_VERB_RELEASE, name, "w1", 0);
     }
-    struct lapse_command ephemeral = {.verb = LAPSE_VERB_ACQUIRE, .key = lapse_bytes_of("e")};
-    ephemeral.u.lease.owner = lapse_bytes_of("w1");
-    ephemeral.u.lease.span.ns = S(1);
-    ephemeral.u.lease.durability = LAPSE_EPHEMERAL;
-    cr_expect_eq(lapse_apply(t.store, &ephemeral, &t.r, &t.err), LAPSE_INVALID);
     cr_expect_eq(lapse_testing_lease(&t, LAPSE_VERB_ACQUIRE, "e", "w1", 0), LAPSE_INVALID);
     lapse_testing_at(&t, 1);
     cr_expect_eq(lapse_testing_lease(&t, LAPSE_VERB_ACQUIRE, "e", "w1", INT64_MAX), LAPSE_RANGE);

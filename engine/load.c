@@ -2,7 +2,7 @@
  * Nothing here trusts a row: bytes from a disk are the world's, so what cannot be is `corrupt`,
  * never an assertion. What one row shows is checked as it comes, against the mark, the counter and
  * the bucket that came before it; what only all of them show, at the end. */
-#include "state.h"
+#include "ephemeral.h"
 
 static bool is_mark(const struct lapse_row *row);
 static bool part_fits(const struct lapse_load *load, const struct lapse_row *row);
@@ -16,6 +16,7 @@ static const char *record_fault(const struct lapse_state *state, const struct la
                                 const struct lapse_bucket *bucket, const struct lapse_image *image);
 static enum lapse_status load_lease(struct lapse_load *load, const struct lapse_row *row);
 static enum lapse_status load_deferred(struct lapse_load *load, const struct lapse_row *row);
+static enum lapse_status load_ephemeral(struct lapse_load *load, const struct lapse_row *row);
 static enum lapse_status place(struct lapse_load *load, struct lapse_node *node,
                                struct lapse_image *image, struct lapse_bytes blob);
 static bool end_fits(const struct lapse_state *state, const struct lapse_image *image);
@@ -37,6 +38,10 @@ enum lapse_status lapse_load_row(void *ctx, const struct lapse_row *row) {
     }
     if (!load->marked && !is_mark(row)) {
         return corrupt(load, row, "no mark is stored before it, so its time cannot be told");
+    }
+    if (row->part == LAPSE_PART_TENURE &&
+        (row->kind == LAPSE_ROW_COUNTER || row->kind == LAPSE_ROW_LEASE)) {
+        return load_ephemeral(load, row);
     }
     switch (row->kind) {
     case LAPSE_ROW_MARK:
@@ -78,15 +83,12 @@ static bool part_fits(const struct lapse_load *load, const struct lapse_row *row
         return !now;
     }
     return load->forking && row->part == LAPSE_PART_TENURE &&
-           (now || row->kind == LAPSE_ROW_RECORD);
+           (now || row->kind == LAPSE_ROW_RECORD || row->kind == LAPSE_ROW_COUNTER ||
+            row->kind == LAPSE_ROW_LEASE);
 }
 
 static enum lapse_status load_mark(struct lapse_load *load, const struct lapse_row *row) {
     struct lapse_state *state = load->state;
-    if (row->mark.ceiling_store.ns != 0 ||
-        row->mark.ceiling_token != 0) {
-        return too_new(load, row);
-    }
     if (row->part == LAPSE_PART_TENURE) {
         return load_now(load, row);
     }
@@ -99,9 +101,13 @@ static enum lapse_status load_mark(struct lapse_load *load, const struct lapse_r
     if (row->mark.store.ns < 0 || row->revision < 0 || row->revision == INT64_MAX) {
         return corrupt(load, row, "its store time or its number is out of range");
     }
+    if (row->mark.ceiling_store.ns < 0 || row->mark.ceiling_token < 0) {
+        return corrupt(load, row, "a ceiling of it lies below 0");
+    }
     load->marked = true;
     state->mark = (struct lapse_mark){row->mark.store, row->mark.reading};
     state->log_seq = row->revision;
+    state->ceilings = (struct lapse_ceilings){row->mark.ceiling_store, row->mark.ceiling_token};
     return LAPSE_OK;
 }
 
@@ -147,10 +153,7 @@ static enum lapse_status load_counter(struct lapse_load *load, const struct laps
 static enum lapse_status load_bucket(struct lapse_load *load, const struct lapse_row *row) {
     struct lapse_state *state = load->state;
     const struct lapse_bucket_config *config = &row->bucket_row.config;
-    if (row->bucket_row.ceiling_revision != 0) {
-        return too_new(load, row);
-    }
-    if (row->bucket.len == 0 || row->key.len != 0 || row->revision < 0 ||
+    if (row->bucket_row.ceiling_revision < 0 || row->bucket.len == 0 || row->key.len != 0 || row->revision < 0 ||
         lapse_term_check_config(config, NULL) != LAPSE_OK) {
         return corrupt(load, row, "no bucket has such a name, key, revision, term or markers");
     }
@@ -167,7 +170,9 @@ static enum lapse_status load_bucket(struct lapse_load *load, const struct lapse
         }
         return no_memory(load);
     }
-    struct lapse_image image = {.present = true, .revision = row->revision};
+    struct lapse_image image = {.present = true,
+                                .revision = row->revision,
+                                .span_ns = row->bucket_row.ceiling_revision};
     lapse_state_place(state, bucket->row, &image);
     return LAPSE_OK;
 }
@@ -267,6 +272,15 @@ static enum lapse_status load_deferred(struct lapse_load *load, const struct lap
     }
     bool noted = lapse_idle_defer(state, node, row->record.last, row->mark.store);
     return noted ? LAPSE_OK : no_memory(load);
+}
+
+/* Of a fork: what a walk shows of the ephemeral leases and their tokens. */
+static enum lapse_status load_ephemeral(struct lapse_load *load, const struct lapse_row *row) {
+    enum lapse_status status = lapse_ephemeral_load(load->state, row);
+    if (status == LAPSE_CORRUPT) {
+        return corrupt(load, row, "no tenure holds such an ephemeral lease or counter");
+    }
+    return status == LAPSE_OK ? LAPSE_OK : no_memory(load);
 }
 
 /* Puts a fresh node into its table and heap, or frees it. */

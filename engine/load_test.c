@@ -65,6 +65,7 @@ static void good_rows(struct loading *ret) {
     ret->rows[MARK].revision = 9;
     ret->rows[MARK].mark.store.ns = S(100);
     ret->rows[MARK].mark.reading = (struct lapse_reading){1, 0, {S(1000)}};
+    ret->rows[MARK].mark.ceiling_store.ns = S(101);
     ret->rows[PEAK].kind = LAPSE_ROW_MARK;
     ret->rows[PEAK].key = lapse_bytes_of("peak");
     ret->rows[PEAK].revision = 5;
@@ -137,6 +138,9 @@ static const struct spoiled spoils[] = {
     SPOIL(MARK, revision, INT64_MAX),
     SPOIL(MARK, revision, 3), /* below the date's commit, and the peak's */
     SPOIL(MARK, mark.store.ns, -1),
+    SPOIL(MARK, mark.ceiling_store.ns, -1),
+    SPOIL(MARK, mark.ceiling_token, -1),
+    SPOIL(BUCKET, bucket_row.ceiling_revision, -1),
     SPOIL(MARK, part, LAPSE_PART_TENURE),
     SPOIL(MARK, part, 9),
     SPOIL(PEAK, revision, 0),
@@ -323,15 +327,9 @@ Test(load, rows_of_a_later_version_are_left_to_it) {
     struct lapse_testing t;
     struct loading loading;
     lapse_testing_open(&t);
-    for (int way = 0; way < 8; way++) {
-        if (way == 1) {
-            continue;
-        }
+    for (int way = 4; way < 8; way++) {
         good_rows(&loading);
         struct lapse_row *rows = loading.rows;
-        rows[MARK].mark.ceiling_store.ns = way == 0 ? 1 : 0;
-        rows[MARK].mark.ceiling_token = way == 2 ? 1 : 0;
-        rows[BUCKET].bucket_row.ceiling_revision = way == 3 ? 1 : 0;
         rows[LEASE].kind = way == 4 ? LAPSE_ROW_SESSION : LAPSE_ROW_LEASE;
         rows[LEASE].kind = way == 5 ? (enum lapse_row_kind)8 : rows[LEASE].kind;
         rows[DATED].record.kind = way == 6 ? LAPSE_RECORD_TOMBSTONE : LAPSE_RECORD_VALUE;

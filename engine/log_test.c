@@ -45,6 +45,7 @@ static struct lapse_command draw(struct random *random, struct lapse_wall wall) 
         command.u.lease.span.ns = span;
         break;
     case LAPSE_VERB_WATCH:
+    case LAPSE_VERB_MARK:
         break;
     default:
         command.u.write.term = term;

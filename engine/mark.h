@@ -8,8 +8,9 @@
  * another boot, plus what the wall passed, if it did. Never below `from`. False past the range. */
 bool lapse_mark_advance(const struct lapse_mark *from, const struct lapse_reading *reading,
                         struct lapse_mark *ret);
-/* Whether a journal should be given a new mark: a second has passed, or the wall has parted from
- * the raw clock by 100 ms. */
+/* Whether the wall has parted from store time by 100 ms since the mark. */
+bool lapse_mark_parted(const struct lapse_mark *mark, const struct lapse_now *now);
+/* Whether a journal should be given a new mark: a second has passed, or the wall has parted. */
 bool lapse_mark_due(const struct lapse_mark *mark, const struct lapse_mark *last);
 
 #endif

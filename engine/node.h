@@ -16,7 +16,7 @@ struct lapse_image {
     unsigned char *blob; /* value or owner, an allocation of its own; NULL iff blob_len is 0 */
     int64_t revision;    /* record: its own; bucket: the last one given; lease: the token */
     int64_t end_ns;      /* by end_kind */
-    int64_t span_ns;     /* ttl or idle span; 0 for a date and for none */
+    int64_t span_ns;     /* ttl or idle span; 0 for a date and for none; bucket: its ceiling */
     int64_t last_ns;     /* store time of the write, grant or renewal that set the end */
     int64_t written_seq; /* a date's log command; 0 for every other end */
     uint32_t blob_len;

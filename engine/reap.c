@@ -48,6 +48,12 @@ void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
             ret->steady = flush;
         }
     }
+    const struct lapse_heap *ephemeral = &state->ephemeral.ends;
+    if (ephemeral->count > 0 &&
+        (!ret->has_steady || ephemeral->items[0]->now.end_ns < ret->steady.ns)) {
+        ret->has_steady = true;
+        ret->steady.ns = ephemeral->items[0]->now.end_ns;
+    }
     if (ret->has_steady && ret->steady.ns < now.store.ns) {
         ret->steady = now.store;
     }

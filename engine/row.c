@@ -11,6 +11,7 @@ void lapse_node_row(const struct lapse_node *node, const struct lapse_image *ima
     case LAPSE_ROW_BUCKET:
         ret->bucket = lapse_node_key(node);
         ret->bucket_row.config = node->bucket->config;
+        ret->bucket_row.ceiling_revision = image->span_ns;
         return;
     case LAPSE_ROW_RECORD:
         ret->bucket = lapse_node_key(node->bucket->row);

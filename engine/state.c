@@ -1,6 +1,6 @@
 /* The state: rows in tables, and the heaps that follow them. One function places a row, so tables
  * and heaps cannot part from the images. */
-#include "state.h"
+#include "ephemeral.h"
 
 #include <string.h>
 
@@ -25,6 +25,7 @@ void lapse_state_finish(struct lapse_state *state) {
         lapse_alloc_free(state->alloc, watcher, sizeof(*watcher) + watcher->key_len);
     }
     lapse_alloc_free(state->alloc, state->watchers, state->watcher_cap * sizeof(*state->watchers));
+    lapse_ephemeral_finish(state);
     free_table(state, &state->leases);
     free_table(state, &state->buckets);
     lapse_heap_finish(state->alloc, &state->steady);

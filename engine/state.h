@@ -1,8 +1,9 @@
 /* Private: the state that commands change.
  *
- * Two parts. The durable part is what the journal holds: the mark with its number and its peaks,
- * the token counter, buckets, records, leases. The tenure part ends with the handle: deferred
- * renewals, watchers with their rings, the last command's time and number. Tables and heaps are
+ * Two parts. The durable part is what the journal holds: the mark with its number, its peaks
+ * and its ceilings (ceiling.c), the token counter, buckets, records, leases. The tenure part ends
+ * with the handle: deferred renewals, ephemeral leases, watchers with their rings, the last
+ * command's time and number. Tables and heaps are
  * indexes over both and say nothing of their own.
  *
  * Invariants, cited where they are upheld and walked by lapse_check:
@@ -15,7 +16,9 @@
  *   S6  peaks rise in number and fall strictly in wall reading, towards the mark
  *   S7  a ring holds consecutive revisions, the newest being the bucket's
  *   S8  every watcher is counted once: at the event it is told next, at the ring's end, or as one
- *       that has lost events */
+ *       that has lost events
+ *   S9  an ephemeral lease stands in the table and the heap of its kind and in no other; its token is
+ *       at most the last that the tenure gave */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 
@@ -51,6 +54,19 @@ struct lapse_peak {
     /* Of the commit under way; false between commands. */
     bool fresh;   /* to be put */
     bool leaving; /* to be dropped */
+};
+
+/* What may be shown beyond what is durable; 0: nothing. A bucket's is its row's `span_ns`. */
+struct lapse_ceilings {
+    struct lapse_steady store;
+    int64_t token;
+};
+
+/* Leases of this tenure alone. */
+struct lapse_ephemeral {
+    struct lapse_table names;
+    struct lapse_heap ends;
+    int64_t token; /* the last given to one of them; 0: none */
 };
 
 struct lapse_peaks {
@@ -107,6 +123,7 @@ struct lapse_txn {
     size_t count, cap;
     size_t changes; /* every change, also of a node already listed */
     int64_t token_before;
+    struct lapse_ceilings ceilings_before;
     struct lapse_kept *events, *events_tail;
 };
 
@@ -117,12 +134,14 @@ struct lapse_state {
     struct lapse_mark mark;
     int64_t log_seq; /* log commands committed: the mark's number */
     struct lapse_peaks peaks;
-    int64_t token; /* the last fencing token given */
+    struct lapse_ceilings ceilings;
+    int64_t token; /* the last fencing token given durably */
     struct lapse_table buckets, leases;
     /* The tenure part. */
     struct lapse_mark last; /* of the last command */
     int64_t seq;            /* of the last command */
     struct lapse_deferred *deferred_first, *deferred_last;
+    struct lapse_ephemeral ephemeral;
     struct lapse_watcher **watchers; /* by id */
     size_t watcher_count, watcher_cap;
     int64_t watcher_id; /* the last one given */
@@ -140,6 +159,7 @@ struct lapse_job {
     struct lapse_error *err;
     struct lapse_bucket *bucket; /* the open bucket that the command names, or NULL */
     bool used;                   /* a read: a FLUSH of this very use has preceded it */
+    enum lapse_class klass;      /* of the checked command, by what is live at `now` */
 };
 
 /* ---- state.c */
@@ -221,7 +241,7 @@ bool lapse_idle_defer(struct lapse_state *state, struct lapse_node *node, struct
 
 /* ---- apply.c: the state machine. Changes go through the running txn, which the caller finishes
  * or rolls back. */
-/* Checks the arguments and finds the bucket: job->bucket. OK, INVALID. */
+/* Checks the arguments, finds the bucket and the class: job->bucket, job->klass. OK, INVALID. */
 enum lapse_status lapse_job_check(struct lapse_job *job);
 /* The log command that must precede the checked command at the same instant, and true; else false.
  * Asked again after that one, until there is none. It borrows from the state. Sets job->used. */
@@ -257,6 +277,8 @@ enum lapse_status lapse_lease_acquire(struct lapse_job *job);
 enum lapse_status lapse_lease_extend(struct lapse_job *job);
 enum lapse_status lapse_lease_release(struct lapse_job *job);
 enum lapse_status lapse_lease_inspect(struct lapse_job *job);
+/* Whether a persistent lease of the command's name is live. */
+bool lapse_lease_held(const struct lapse_job *job);
 enum lapse_status lapse_watch_start(struct lapse_job *job);
 enum lapse_status lapse_watch_stop(struct lapse_job *job);
 enum lapse_status lapse_watch_poll(struct lapse_job *job);

@@ -165,6 +165,8 @@ static struct lapse_command command_of(const struct call *call) {
         command.u.flush.revision = 3;
         command.u.flush.end = (struct lapse_end){LAPSE_END_STEADY, S(70)};
         break;
+    case LAPSE_VERB_MARK:
+        break;
     default:
         command.u.write.value = lapse_bytes_of(call->value);
         command.u.write.term = term;

@@ -16,6 +16,7 @@ void lapse_txn_begin(struct lapse_state *state) {
     LAPSE_ASSERT(state->txn.events == NULL);
     state->txn.changes = 0;
     state->txn.token_before = state->token;
+    state->txn.ceilings_before = state->ceilings;
 }
 
 bool lapse_txn_touch(struct lapse_state *state, struct lapse_node *node) {
@@ -122,6 +123,7 @@ void lapse_txn_rollback(struct lapse_state *state) {
     }
     txn->changes = 0;
     state->token = txn->token_before;
+    state->ceilings = txn->ceilings_before;
 }
 
 void lapse_txn_finish(struct lapse_state *state) {

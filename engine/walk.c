@@ -2,8 +2,8 @@
  * one description of the state and no second list of what belongs to it.
  *
  * Order: mark, wall peaks, token counter, buckets, records, leases; then of the tenure the last
- * command's time and the deferred renewals. Within a kind by the byte order of the keys. */
-#include "state.h"
+ * command's time, the deferred renewals, the last ephemeral token and the ephemeral leases. Within a kind by the byte order of the keys. */
+#include "ephemeral.h"
 
 struct walk {
     const struct lapse_state *state;
@@ -51,6 +51,8 @@ void lapse_state_mark_row(const struct lapse_state *state, struct lapse_row *ret
     ret->revision = state->log_seq;
     ret->mark.store = state->mark.store;
     ret->mark.reading = state->mark.reading;
+    ret->mark.ceiling_store = state->ceilings.store;
+    ret->mark.ceiling_token = state->ceilings.token;
 }
 
 void lapse_state_peak_row(const struct lapse_peak *peak, struct lapse_row *ret) {
@@ -125,10 +127,15 @@ static enum lapse_status walk_tenure(const struct walk *walk) {
     row.mark.store = state->last.store;
     row.mark.reading = state->last.reading;
     enum lapse_status status = walk->visit(walk->ctx, &row);
-    if (status != LAPSE_OK || state->deferred_first == NULL) {
+    if (status == LAPSE_OK && state->deferred_first != NULL) {
+        status = walk_records(walk, LAPSE_PART_TENURE);
+    }
+    if (status != LAPSE_OK) {
         return status;
     }
-    return walk_records(walk, LAPSE_PART_TENURE);
+    bool memory = true;
+    status = lapse_ephemeral_walk(state, walk->visit, walk->ctx, &memory);
+    return memory ? status : no_memory(walk);
 }
 
 /* The record as it will be once the renewal is durable, and when it was put off. */

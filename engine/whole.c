@@ -10,14 +10,19 @@ static enum lapse_status digest_row(void *ctx, const struct lapse_row *row);
 
 enum lapse_status lapse_walk(const struct lapse *store, lapse_row_visit visit, void *ctx,
                              struct lapse_error *err) {
-    return lapse_state_walk(&store->state, visit, ctx, err);
+    lapse_lock_enter(store->lock);
+    enum lapse_status status = lapse_state_walk(&store->state, visit, ctx, err);
+    lapse_lock_leave(store->lock);
+    return status;
 }
 
 enum lapse_status lapse_digest(const struct lapse *store, enum lapse_part part,
                                uint64_t *ret_digest) {
     struct digesting digesting = {.part = part};
     lapse_digest_begin(&digesting.digest);
+    lapse_lock_enter(store->lock);
     enum lapse_status status = lapse_state_walk(&store->state, digest_row, &digesting, NULL);
+    lapse_lock_leave(store->lock);
     if (status == LAPSE_OK) {
         *ret_digest = lapse_digest_value(&digesting.digest);
     }
@@ -25,7 +30,10 @@ enum lapse_status lapse_digest(const struct lapse *store, enum lapse_part part,
 }
 
 enum lapse_status lapse_check(const struct lapse *store, struct lapse_error *err) {
-    return lapse_state_check(&store->state, err);
+    lapse_lock_enter(store->lock);
+    enum lapse_status status = lapse_state_check(&store->state, err);
+    lapse_lock_leave(store->lock);
+    return status;
 }
 
 enum lapse_status lapse_fork(const struct lapse *store, const lapse_alloc *alloc, lapse_clock clock,
@@ -36,21 +44,23 @@ enum lapse_status lapse_fork(const struct lapse *store, const lapse_alloc *alloc
                                "one that reads what the original's reads");
     }
     struct lapse *fork = lapse_handle_make(alloc == NULL ? store->state.alloc : alloc, clock,
-                                           store->state.watch_events_max);
+                                           store->state.watch_events_max, store->lock == NULL);
     if (fork == NULL) {
         return lapse_error_set(err, LAPSE_NOMEM, "no memory for a fork");
     }
     struct lapse_load load = {.state = &fork->state, .err = err, .forking = true};
+    lapse_lock_enter(store->lock);
     enum lapse_status status = lapse_state_walk(&store->state, lapse_load_row, &load, err);
+    fork->durable_point = store->durable_point;
+    fork->unavailable = store->unavailable;
+    lapse_lock_leave(store->lock);
     if (status == LAPSE_OK) {
         status = lapse_load_finish(&load);
     }
     if (status != LAPSE_OK) {
-        lapse_close(fork);
+        lapse_handle_free(fork);
         return status;
     }
-    fork->durable_point = store->durable_point;
-    fork->unavailable = store->unavailable;
     *ret = fork;
     return LAPSE_OK;
 }

@@ -25,7 +25,9 @@ enum lapse_status lapse_sim_node_open(struct lapse_world *world, struct lapse_er
     node->clock = (struct lapse_sim_clock){.epoch = world->plan->setup.epoch, .boot = 1};
     node->housekeep_ns = INT64_MAX;
     lapse_result_init(&node->result, world->alloc);
-    struct lapse_options options = {.alloc = world->alloc, .clock = {read_clock, node}};
+    /* The handle lies in the arena, which is copied: no mutex may be in it. */
+    struct lapse_options options = {
+        .alloc = world->alloc, .clock = {read_clock, node}, .unlocked = true};
     enum lapse_status status = lapse_open(&options, &node->store, err);
     for (size_t i = 0; status == LAPSE_OK && i < world->plan->setup.bucket_count; i++) {
         const struct lapse_setup_bucket *bucket = &world->plan->setup.buckets[i];

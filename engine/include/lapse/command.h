@@ -64,7 +64,10 @@ enum lapse_verb {
 /* The word of a verb, or "?". */
 const char *lapse_verb_word(enum lapse_verb verb);
 struct lapse_command;
-/* The class of a command: its verb's, but an ephemeral acquire is LOCAL. READ for no verb. */
+/* The class of a command by its words: its verb's, but an ephemeral acquire is LOCAL. READ for no
+ * verb. Which durability a held name has is not in the words: see lapse_resolve_class. A store that
+ * is fed a log holds no ephemeral leases of its own: who stops deciding closes its store and opens
+ * it again, which ends the tenure. */
 enum lapse_class lapse_command_class(const struct lapse_command *command);
 
 /* ---- Terms. A call may be handed any combination, so that the refusal of two can be shown:

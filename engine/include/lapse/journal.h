@@ -49,9 +49,12 @@ enum lapse_term_source {
  * Rows of the tenure are seen by a walk alone, never by a journal:
  *   MARK, key "now"    the last command: `mark` its time, `revision` its number
  *   RECORD             a deferred renewal: `record` as it will be, `mark.store` its oldest use
+ *   COUNTER "token"    the last token given to an ephemeral lease, if one was; before those
  *   LEASE              an ephemeral lease
  *
- * Ceilings (0: none) bound what answers may show beyond what is durable. A tenure on another boot
+ * Ceilings (0: none) bound what answers may show beyond what is durable: store time with sync FULL
+ * or NORMAL, tokens of ephemeral leases always, and with NORMAL every token and revision. A commit
+ * that raises one, or that is the first to show that a date was reached, is synced FULL. A tenure on another boot
  * starts at or above all of them, on the same boot above those of numbers. A wall reading needs
  * none: a MARK makes each durable before it is the first to end a date.
  *
