@@ -313,3 +313,79 @@ Test(restart, a_fault_shows_no_instant_above_the_ceiling) {
     lapse_testing_close(&t);
     lapse_testing_loss_finish(&loss);
 }
+
+/* C5: the reading by which a refusal showed a date reached outlives a lost tail. */
+Test(restart, a_date_that_a_refusal_showed_as_reached_stays_so) {
+    for (int log = 0; log < 2; log++) {
+        struct lapse_testing t;
+        struct lapse_testing_loss loss;
+        lapse_testing_loss_open(&t, &loss, LAPSE_SYNC_NORMAL);
+        lapse_testing_bucket(&t, "b", 0, 0, 0);
+        int64_t date = t.clock.now.wall.ns + 50 * LAPSE_NS_PER_MS;
+        lapse_testing_do(&t, LAPSE_VERB_SET, "b", "k", "v", LAPSE_TERM_EXPIRES_AT, date);
+        lapse_testing_do(&t, LAPSE_VERB_MARK, "", "", NULL, 0, 0);
+        lapse_testing_at(&t, 60 * LAPSE_NS_PER_MS);
+        enum lapse_verb verb = log ? LAPSE_VERB_DELETE : LAPSE_VERB_GET;
+        cr_expect_eq(lapse_testing_do(&t, verb, "b", "k", NULL, 0, 0), LAPSE_ABSENT);
+        restart(&t, &loss, &restarts[RESTARTS - 1]);
+        cr_expect_eq(lapse_testing_do(&t, LAPSE_VERB_GET, "b", "k", NULL, 0, 0), LAPSE_ABSENT,
+                     "a date came back with a lost tail (KV-04)");
+        lapse_testing_close(&t);
+        lapse_testing_loss_finish(&loss);
+    }
+}
+
+/* A step of the wall that any command saw is no passing of time, over a machine restart either. */
+Test(restart, a_wall_step_that_was_seen_moves_no_span) {
+    static const int64_t steps[] = {S(200), -S(200), S(1) / 5, -S(1) / 5};
+    static const enum lapse_verb verbs[] = {LAPSE_VERB_GET, LAPSE_VERB_COUNT, LAPSE_VERB_DELETE};
+    for (int i = 0; i < 12; i++) {
+        struct lapse_testing t;
+        struct lapse_testing_loss loss;
+        lapse_testing_loss_open(&t, &loss, i < 6 ? LAPSE_SYNC_FULL : LAPSE_SYNC_NORMAL);
+        lapse_testing_bucket(&t, "b", 0, 0, 0);
+        lapse_testing_at(&t, 10);
+        lapse_clock_manual_step_wall(&t.clock, (struct lapse_span){steps[i % 4]});
+        lapse_testing_do(&t, verbs[i % 3], "b", "k", NULL, 0, 0);
+        int64_t before = t.r.at.ns;
+        restart(&t, &loss, &restarts[3]);
+        lapse_testing_do(&t, LAPSE_VERB_COUNT, "b", "", NULL, 0, 0);
+        expect_bounds(&t, &restarts[3], before, "after a step");
+        lapse_testing_close(&t);
+        lapse_testing_loss_finish(&loss);
+    }
+}
+
+/* Suspend: the raw clock counts it, so nothing lives longer (CLOCK-04); a jump of the wall and back
+ * ends the dates that it passed, and only those written before (CLOCK-02). */
+Test(restart, suspend_counts_and_a_jump_ends_only_older_dates) {
+    struct lapse_testing t;
+    struct lapse_testing_loss loss;
+    lapse_testing_loss_open(&t, &loss, LAPSE_SYNC_FULL);
+    lapse_testing_bucket(&t, "b", 0, 0, 0);
+    lapse_testing_do(&t, LAPSE_VERB_SET, "b", "span", "v", LAPSE_TERM_TTL, S(3600));
+    lapse_testing_do(&t, LAPSE_VERB_SET, "b", "older", "v", LAPSE_TERM_EXPIRES_AT, S(20000));
+    lapse_testing_lease(&t, LAPSE_VERB_ACQUIRE, "jobs/1", "w1", S(3600));
+    lapse_testing_at(&t, S(3600) - 1);
+    cr_expect_eq(lapse_testing_do(&t, LAPSE_VERB_GET, "b", "span", NULL, 0, 0), LAPSE_OK);
+    lapse_testing_at(&t, S(7200));
+    cr_expect_eq(lapse_testing_do(&t, LAPSE_VERB_GET, "b", "span", NULL, 0, 0), LAPSE_ABSENT);
+    cr_expect_eq(lapse_testing_lease(&t, LAPSE_VERB_EXTEND, "jobs/1", "w1", S(10)), LAPSE_LOST);
+    for (int k = 0; k < 2; k++) {
+        lapse_clock_manual_step_wall(&t.clock, (struct lapse_span){S(50000)});
+        cr_expect_eq(lapse_testing_do(&t, LAPSE_VERB_GET, "b", "older", NULL, 0, 0), LAPSE_ABSENT);
+        lapse_clock_manual_step_wall(&t.clock, (struct lapse_span){-S(50000)});
+        lapse_testing_do(&t, LAPSE_VERB_SET, "b", "newer", "v", LAPSE_TERM_EXPIRES_AT, S(20000));
+        for (int i = 0; i < RESTARTS; i++) {
+            /* The wall is right again after each of them. */
+            struct restart how = {restarts[i].name, restarts[i].machine, 0};
+            restart(&t, &loss, &how);
+            cr_expect_eq(lapse_testing_do(&t, LAPSE_VERB_GET, "b", "older", NULL, 0, 0),
+                         LAPSE_ABSENT, "%s", how.name);
+            cr_expect_eq(lapse_testing_do(&t, LAPSE_VERB_GET, "b", "newer", NULL, 0, 0), LAPSE_OK,
+                         "%s", how.name);
+        }
+    }
+    lapse_testing_close(&t);
+    lapse_testing_loss_finish(&loss);
+}
