@@ -42,6 +42,7 @@ static struct lapse_command draw(struct random *random, struct lapse_wall wall) 
     case LAPSE_VERB_ACQUIRE:
     case LAPSE_VERB_RELEASE:
         command.u.lease.owner = lapse_bytes_of(names[below(random, 2)]);
+        command.u.lease.durability = below(random, 3) == 0 ? LAPSE_EPHEMERAL : LAPSE_PERSISTENT;
         command.u.lease.span.ns = span;
         break;
     case LAPSE_VERB_WATCH:
@@ -60,7 +61,9 @@ static struct lapse_command draw(struct random *random, struct lapse_wall wall) 
 static void feed(struct lapse_testing *leader, struct lapse_testing *replica,
                  const struct lapse_command *command) {
     struct lapse_digest digests[2];
-    bool logged = lapse_command_class(command) == LAPSE_CLASS_LOG;
+    enum lapse_class klass = lapse_command_class(command);
+    (void)lapse_resolve_class(leader->store, command, &klass, NULL);
+    bool logged = klass == LAPSE_CLASS_LOG;
     /* The replica first: what a flush borrows from the leader is the leader's until it moves on. */
     for (int k = logged ? 0 : 1; k < 2; k++) {
         struct lapse_testing *each = k == 0 ? replica : leader;

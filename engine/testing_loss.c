@@ -76,6 +76,10 @@ static enum lapse_status loss_commit(void *ctx, enum lapse_sync sync, int64_t *r
                                      struct lapse_error *err) {
     struct lapse_testing_loss *loss = ctx;
     lapse_journal journal = inner(loss);
+    if (loss->commit_fail_at == loss->synced + loss->unsynced + 1) {
+        loss->journal.fail_at = loss->journal.calls + 1;
+        loss->journal.fail_with = LAPSE_UNKNOWN;
+    }
     enum lapse_status status = journal.commit(journal.ctx, LAPSE_SYNC_FULL, ret_point, err);
     if (status == LAPSE_OK && sync == LAPSE_SYNC_FULL) {
         save(loss);

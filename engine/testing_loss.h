@@ -11,6 +11,7 @@ struct lapse_testing_loss {
     size_t saved_len[LAPSE_TESTING_ROWS_MAX];
     size_t saved_count;
     int64_t synced, unsynced; /* commits of each kind */
+    int64_t commit_fail_at;   /* the commit, counted from 1, that answers UNKNOWN; 0: none */
 };
 
 void lapse_testing_loss_init(struct lapse_testing_loss *loss);

@@ -2,7 +2,8 @@
  * one description of the state and no second list of what belongs to it.
  *
  * Order: mark, wall peaks, token counter, buckets, records, leases; then of the tenure the last
- * command's time, the deferred renewals, the last ephemeral token and the ephemeral leases. Within a kind by the byte order of the keys. */
+ * command's time, the deferred renewals, the last ephemeral token and the ephemeral leases. Within
+ * a kind by the byte order of the keys. */
 #include "ephemeral.h"
 
 struct walk {
