@@ -140,7 +140,7 @@ static bool above(const struct lapse_job *job) {
     return job->now.store.ns > job->state->ceilings.store.ns;
 }
 
-/* What precedes a reap must itself need nothing before it, so a flush that is owed has the mark come
+/* What precedes a reap must itself need nothing before it, so where a flush is owed the mark comes
  * first. */
 static bool reap_marks(const struct lapse_job *job) {
     struct lapse_mark now = {job->now.store, {.wall = job->now.wall}};

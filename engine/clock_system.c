@@ -1,4 +1,4 @@
-/* The clock of the machine. It counts suspend, so that a lease does not outlive a closed lid, and it
+/* The clock of the machine. It counts suspend, so that a lease does not outlive a closed lid, and
  * names the run of the machine by the id that the kernel draws at each boot. */
 #define _POSIX_C_SOURCE 200809L
 

@@ -173,7 +173,8 @@ enum lapse_status lapse_ephemeral_check(const struct lapse_state *state, struct 
             node->now.blob_len == 0) {
             char name[MESSAGE_BYTES];
             status = lapse_error_set(
-                err, LAPSE_BUG, "the ephemeral lease `%s` has no owner, or a token never given (S9)",
+                err, LAPSE_BUG,
+                "the ephemeral lease `%s` has no owner, or a token never given (S9)",
                 lapse_bytes_print(lapse_node_key(node), name, sizeof(name)));
         }
     }

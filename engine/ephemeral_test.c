@@ -1,4 +1,4 @@
-/* Ephemeral leases: one name space and one order of tokens with the persistent ones, and no trace in
+/* Ephemeral leases: one name space and one order of tokens with the persistent ones, no trace in
  * the durable part (LEASE-01..09, FENCE-01, DUR-05). */
 #include "testing_loss.h"
 

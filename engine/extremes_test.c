@@ -13,9 +13,10 @@ enum { EDGES = sizeof(edges) / sizeof(edges[0]) };
 
 /* Verbs over keys with every kind of end. */
 static void call_all(struct lapse_testing *t, int64_t *at) {
-    static const enum lapse_verb verbs[] = {LAPSE_VERB_SET,     LAPSE_VERB_GET,    LAPSE_VERB_ENTRY,
-                                            LAPSE_VERB_EXPIRE,  LAPSE_VERB_COUNT,  LAPSE_VERB_DELETE,
-                                            LAPSE_VERB_PERSIST, LAPSE_VERB_CREATE, LAPSE_VERB_MARK};
+    static const enum lapse_verb verbs[] = {
+        LAPSE_VERB_SET,   LAPSE_VERB_GET,    LAPSE_VERB_ENTRY,   LAPSE_VERB_EXPIRE,
+        LAPSE_VERB_COUNT, LAPSE_VERB_DELETE, LAPSE_VERB_PERSIST, LAPSE_VERB_CREATE,
+        LAPSE_VERB_MARK};
     static const unsigned terms[] = {LAPSE_TERM_TTL, LAPSE_TERM_EXPIRES_AT, LAPSE_TERM_IDLE};
     for (int i = 0; i < 30; i++) {
         const char *key = i % 2 == 0 ? "k" : "l";

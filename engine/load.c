@@ -153,8 +153,8 @@ static enum lapse_status load_counter(struct lapse_load *load, const struct laps
 static enum lapse_status load_bucket(struct lapse_load *load, const struct lapse_row *row) {
     struct lapse_state *state = load->state;
     const struct lapse_bucket_config *config = &row->bucket_row.config;
-    if (row->bucket_row.ceiling_revision < 0 || row->bucket.len == 0 || row->key.len != 0 || row->revision < 0 ||
-        lapse_term_check_config(config, NULL) != LAPSE_OK) {
+    if (row->bucket_row.ceiling_revision < 0 || row->bucket.len == 0 || row->key.len != 0 ||
+        row->revision < 0 || lapse_term_check_config(config, NULL) != LAPSE_OK) {
         return corrupt(load, row, "no bucket has such a name, key, revision, term or markers");
     }
     if (lapse_state_bucket(state, row->bucket) != NULL) {

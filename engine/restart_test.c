@@ -284,8 +284,8 @@ Test(restart, reads_are_preceded_by_one_mark_a_second) {
         lapse_testing_at(&t, i * LAPSE_NS_PER_S / 100);
         lapse_testing_do(&t, LAPSE_VERB_GET, "b", "k", NULL, 0, 0);
     }
-    cr_expect(loss.synced >= synced + 9 && loss.synced <= synced + 11, "10 s of reads synced %d times",
-              (int)(loss.synced - synced));
+    cr_expect(loss.synced >= synced + 9 && loss.synced <= synced + 11,
+              "10 s of reads synced %d times", (int)(loss.synced - synced));
     for (int i = 0; i < 1000; i++) {
         lapse_testing_do(&t, LAPSE_VERB_SET, "b", "k", "v", 0, 0);
     }

@@ -17,8 +17,8 @@
  *   S7  a ring holds consecutive revisions, the newest being the bucket's
  *   S8  every watcher is counted once: at the event it is told next, at the ring's end, or as one
  *       that has lost events
- *   S9  an ephemeral lease stands in the table and the heap of its kind and in no other; its token is
- *       at most the last that the tenure gave */
+ *   S9  an ephemeral lease stands in the table and the heap of its kind and in no other; its token
+ *       is at most the last that the tenure gave */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 

@@ -13,7 +13,8 @@ struct call {
     int64_t wall_step;
 };
 
-enum { VERSIONED = 64 }; /* in `given`: the number is an if_version */
+/* In `given`: the number is an if_version; the lease is ephemeral. */
+enum { VERSIONED = 64, EPHEMERAL = 128 };
 
 static struct lapse_command command_of(const struct call *call);
 static void answer_event(struct lapse_digest *digest, const struct lapse_event *event);
@@ -55,6 +56,12 @@ static const struct call calls[] = {
     {S(13), LAPSE_VERB_INSPECT, "", "jobs/1", "", 0, 0, 0},
     {S(13), LAPSE_VERB_ACQUIRE, "", "jobs/1", "w3", 0, S(10), 0},
     {S(13), LAPSE_VERB_RELEASE, "", "jobs/2", "w2", 0, 0, 0},
+    {S(13), LAPSE_VERB_ACQUIRE, "", "jobs/3", "w4", EPHEMERAL, S(10), 0},
+    {S(13), LAPSE_VERB_ACQUIRE, "", "jobs/3", "w5", 0, S(10), 0},
+    {S(13), LAPSE_VERB_ACQUIRE, "", "jobs/4", "w5", EPHEMERAL, S(20), 0},
+    {S(13), LAPSE_VERB_ACQUIRE, "", "jobs/5", "w5", 0, S(10), 0},
+    {S(13), LAPSE_VERB_EXTEND, "", "jobs/3", "w4", 0, S(30), 0},
+    {S(13), LAPSE_VERB_RELEASE, "", "jobs/3", "w4", 0, 0, 0},
     {S(13), LAPSE_VERB_PERSIST, "ttl", "a", "", 0, 0, 0},
     {S(13), LAPSE_VERB_LIST, "ttl", "", "", 0, 0, 0},
     {S(13), LAPSE_VERB_ALL, "idle", "", "", 0, 0, 0},
@@ -159,6 +166,8 @@ static struct lapse_command command_of(const struct call *call) {
     case LAPSE_VERB_RELEASE:
         command.u.lease.owner = lapse_bytes_of(call->value);
         command.u.lease.span.ns = call->number;
+        command.u.lease.durability =
+            (call->given & EPHEMERAL) != 0 ? LAPSE_EPHEMERAL : LAPSE_PERSISTENT;
         break;
     case LAPSE_VERB_FLUSH:
         command.u.flush.used.ns = call->number;

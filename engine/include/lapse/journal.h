@@ -54,9 +54,9 @@ enum lapse_term_source {
  *
  * Ceilings (0: none) bound what answers may show beyond what is durable: store time with sync FULL
  * or NORMAL, tokens of ephemeral leases always, and with NORMAL every token and revision. A commit
- * that raises one, or that is the first to show that a date was reached, is synced FULL. A tenure on another boot
- * starts at or above all of them, on the same boot above those of numbers. A wall reading needs
- * none: a MARK makes each durable before it is the first to end a date.
+ * that raises one, or that is the first to show that a date was reached, is synced FULL. A tenure
+ * on another boot starts at or above all of them, on the same boot above those of numbers. A wall
+ * reading needs none: a MARK makes each durable before it is the first to end a date.
  *
  * A record's `last` is 0 but for an idle one. */
 struct lapse_row {

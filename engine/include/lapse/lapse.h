@@ -13,9 +13,9 @@
  * it, from before the clock is read, so calls have one order and it is that of their instants.
  * With `unlocked` there is none, and one thread at a time uses the handle. Open and close are for
  * one thread: no other may be in a call then. Clock, journal and a walk's visitor are called with
- * the mutex held and must not call the handle. A result and an error belong to one thread. A command
- * from lapse_preceding borrows from the store, so whoever asks for one keeps other threads out until
- * it has been carried out. Different handles are independent, but for an allocator that they share:
+ * the mutex held and must not call the handle. A result and an error belong to one thread. What
+ * lapse_preceding tells borrows from the store, so whoever asks for it keeps other threads out
+ * until it has been carried out. Different handles are independent, but for an allocator that they share:
  * it must be one that threads may share.
  * Faults. A negative status leaves the state as it was before the call (lapse_check still holds),
  * save that log commands which preceded it stay carried out: they change no answer.
@@ -62,18 +62,18 @@ enum lapse_status lapse_apply(struct lapse *store, const struct lapse_command *c
                               struct lapse_result *result, struct lapse_error *err);
 
 /* The log command that lapse_apply would carry out of itself before `command`, at the same instant:
- * a FLUSH that makes a renewal durable, or a MARK: of the wall reading which the answer is the first
- * to show a date ended by; of an instant or an ephemeral token above its ceiling; of a wall that has
- * parted from store time by 100 ms; of the tokens given to ephemeral leases, before a persistent
- * grant. OK: it is in *ret, which borrows from the store
+ * a FLUSH that makes a renewal durable, or a MARK: of the wall reading which the answer is the
+ * first to show a date ended by; of an instant or an ephemeral token above its ceiling; of a wall
+ * that has parted from store time by 100 ms; of the tokens given to ephemeral leases, before a
+ * persistent grant. OK: it is in *ret, which borrows from the store
  * until the next command. ABSENT: there is none. For who keeps a log of commands: carry out and log
  * what this gives until it is ABSENT, then the command itself, all at one reading of the clock.
  * Changes nothing. Also INVALID, IO, RANGE, UNAVAILABLE as the command itself would. */
 enum lapse_status lapse_preceding(struct lapse *store, const struct lapse_command *command,
                                   struct lapse_command *ret, struct lapse_error *err);
 
-/* The class of `command` by what is live now. An extend, a release, a persistent acquire and a batch
- * with one of these look like log commands; where an ephemeral lease is live under the name, this
+/* The class of `command` by what is live now. An extend, a release, a persistent acquire, and a
+ * batch with one of these, look like log commands; where an ephemeral lease is live under the name, this
  * tenure alone answers, so they are LOCAL and have no place in a log. For who keeps a log: ask this
  * at the reading at which the command is carried out, and log what is LOG. Changes nothing. OK;
  * also INVALID, IO, RANGE, UNAVAILABLE as the command itself would. */
