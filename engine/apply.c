@@ -118,10 +118,10 @@ bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret) {
         return false;
     }
     if ((needs & NEED_FLUSH) != 0) {
-        return lapse_idle_owed(node, ret);
+        return lapse_idle_owed(job->state, node, ret);
     }
     bool use = false;
-    bool owed = lapse_idle_owed_use(node, &job->now, ret, &use);
+    bool owed = lapse_idle_owed_use(job->state, node, &job->now, ret, &use);
     job->used = job->used || use;
     return owed;
 }
@@ -195,6 +195,11 @@ static enum lapse_status check_extra(struct lapse_job *job) {
     case LAPSE_VERB_RELEASE:
         return check_len(job, "owner", command->u.lease.owner, LAPSE_OWNER_BYTES_MAX,
                          command->u.lease.has_token);
+    case LAPSE_VERB_LIST:
+    case LAPSE_VERB_ALL:
+    case LAPSE_VERB_COUNT:
+        return check_len(job, "key to list after", command->u.page.after, LAPSE_KEY_BYTES_MAX,
+                         true);
     case LAPSE_VERB_REAP:
         if (command->u.reap.rows_max == 0) {
             return lapse_error_set(job->err, LAPSE_INVALID,

@@ -106,6 +106,19 @@ enum lapse_status lapse_count(struct lapse *store, struct lapse_bytes bucket,
     return apply_key(store, LAPSE_VERB_COUNT, bucket, lapse_bytes_of(NULL), result, err);
 }
 
+enum lapse_status lapse_page(struct lapse *store, struct lapse_bytes bucket,
+                             const struct lapse_bytes *after, size_t limit, bool values,
+                             struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = {.verb = values ? LAPSE_VERB_ALL : LAPSE_VERB_LIST,
+                                    .bucket = bucket};
+    if (after != NULL) {
+        command.u.page.has_after = true;
+        command.u.page.after = *after;
+    }
+    command.u.page.limit = limit;
+    return lapse_apply(store, &command, result, err);
+}
+
 enum lapse_status lapse_acquire(struct lapse *store, struct lapse_bytes name,
                                 struct lapse_bytes owner, struct lapse_span span,
                                 struct lapse_result *result, struct lapse_error *err) {

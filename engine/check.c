@@ -34,17 +34,17 @@ enum lapse_status lapse_state_check(const struct lapse_state *state, struct laps
     if (status == LAPSE_OK && (steady != state->steady.count || wall != dates)) {
         status = lapse_error_set(err, LAPSE_BUG,
                                  "%zu rows end on store time and %zu on a date, "
-                                 "but the heaps hold %zu and %zu",
+                                 "but the wheel and the heaps hold %zu and %zu",
                                  steady, wall, state->steady.count, dates);
     }
     if (status == LAPSE_OK) {
-        status = lapse_heap_check(&state->steady, LAPSE_END_STEADY, err);
+        status = lapse_wheel_check(&state->steady, err);
     }
     if (status == LAPSE_OK) {
-        status = lapse_heap_check(&state->wall, LAPSE_END_WALL, err);
+        status = lapse_heap_check(&state->wall, err);
     }
     if (status == LAPSE_OK) {
-        status = lapse_heap_check(&state->reached, LAPSE_END_WALL, err);
+        status = lapse_heap_check(&state->reached, err);
     }
     if (status == LAPSE_OK) {
         status = check_deferred(state, err);
@@ -63,12 +63,13 @@ static enum lapse_status check_buckets(const struct lapse_state *state, size_t *
     enum lapse_status status = lapse_table_check(&state->buckets, err);
     const struct lapse_node *row = lapse_table_any(&state->buckets);
     for (; row != NULL && status == LAPSE_OK; row = lapse_table_after(&state->buckets, row)) {
-        if (row->bucket == NULL || row->bucket->row != row || row->kind != LAPSE_ROW_BUCKET) {
+        if (row->kind != LAPSE_ROW_BUCKET || row->bucket >= state->by_index.count ||
+            lapse_node_bucket(state, row) == NULL || lapse_node_bucket(state, row)->row != row) {
             return bug(row, "is not the row of its bucket", err);
         }
         status = check_node(state, row, ret_steady, ret_wall, err);
         if (status == LAPSE_OK) {
-            status = check_bucket(state, row->bucket, ret_steady, ret_wall, err);
+            status = check_bucket(state, lapse_node_bucket(state, row), ret_steady, ret_wall, err);
         }
     }
     return status;
@@ -81,13 +82,16 @@ static enum lapse_status check_bucket(const struct lapse_state *state,
     enum lapse_status status = lapse_table_check(records, err);
     const struct lapse_node *node = lapse_table_any(records);
     for (; node != NULL && status == LAPSE_OK; node = lapse_table_after(records, node)) {
-        if (node->bucket != bucket || node->kind != LAPSE_ROW_RECORD) {
+        if (node->bucket != bucket->index || node->kind != LAPSE_ROW_RECORD) {
             return bug(node, "stands in a bucket that is not its own", err);
         }
         if (node->now.revision < 1 || node->now.revision > bucket->row->now.revision) {
             return bug(node, "has a revision that its bucket never gave (S4)", err);
         }
         status = check_node(state, node, steady, wall, err);
+    }
+    if (status == LAPSE_OK) {
+        status = lapse_order_check(&bucket->order, records, err);
     }
     return status == LAPSE_OK ? check_ring(state, bucket, err) : status;
 }
@@ -113,36 +117,33 @@ static enum lapse_status check_leases(const struct lapse_state *state, size_t *s
 static enum lapse_status check_node(const struct lapse_state *state, const struct lapse_node *node,
                                     size_t *steady, size_t *wall, struct lapse_error *err) {
     const struct lapse_image *image = &node->now;
-    if (!image->present || node->undo_pos != LAPSE_POS_NONE) {
+    if (!image->present || node->listed || node->fresh) {
         return bug(node, "is linked but absent, or still on the undo list (S1, S3)", err);
     }
     if ((image->blob == NULL) != (image->blob_len == 0)) {
         return bug(node, "has a value and a length that do not fit", err);
     }
     if (image->end_kind == LAPSE_END_NONE) {
-        bool bare = node->heap_pos == LAPSE_POS_NONE && image->end_ns == 0 && !image->idle;
+        bool bare = !node->placed && image->end_ns == 0 && !image->idle;
         return bare ? LAPSE_OK : bug(node, "has no term but a trace of one (S2)", err);
     }
     bool dated = image->end_kind == LAPSE_END_WALL;
     const struct lapse_heap *heap = image->reached ? &state->reached : &state->wall;
-    if (!dated) {
-        heap = &state->steady;
-    }
+    size_t pos = node->at.heap_pos;
     *(dated ? wall : steady) += 1;
-    if (node->heap_pos >= heap->count || heap->items[node->heap_pos] != node) {
-        return bug(node, "is not in the heap of its end (S2)", err);
+    if (!node->placed || (dated && (pos >= heap->count || heap->items[pos] != node))) {
+        return bug(node, "is not in the wheel or heap of its end (S2)", err);
     }
-    if (!dated && image->last_ns + image->span_ns != image->end_ns) {
-        return bug(node, "does not end one span after its last use (S4)", err);
+    int64_t last = 0;
+    if (!dated && (!lapse_ns_sub(image->end_ns, image->span_ns, &last) || last < 0 ||
+                   last > state->mark.store.ns)) {
+        return bug(node, "does not end one span after a last use before the mark (S4)", err);
     }
-    if (dated && (image->written_seq < 1 || image->written_seq > state->log_seq)) {
+    if (dated && (image->aux.written_seq < 1 || image->aux.written_seq > state->log_seq)) {
         return bug(node, "has a date set by a command that never came", err);
     }
     if (image->reached != (dated && lapse_peaks_reached(state, image))) {
         return bug(node, "is reached by its own word, or by that of the peaks, alone (S2)", err);
-    }
-    if (image->last_ns > state->mark.store.ns) {
-        return bug(node, "was written after the mark", err);
     }
     return LAPSE_OK;
 }
@@ -181,20 +182,23 @@ static enum lapse_status check_ring(const struct lapse_state *state,
 
 static enum lapse_status check_deferred(const struct lapse_state *state, struct lapse_error *err) {
     const struct lapse_deferred *prev = NULL;
+    size_t count = 0;
     const struct lapse_deferred *deferred = state->deferred_first;
     for (; deferred != NULL; deferred = deferred->next) {
         const struct lapse_node *node = deferred->node;
-        if (deferred->prev != prev || node->deferred != deferred ||
+        if (deferred->prev != prev || lapse_idle_deferred(state, node) != deferred ||
             (prev != NULL && prev->queued.ns > deferred->queued.ns)) {
             return bug(node, "has a renewal out of its place in the queue", err);
         }
-        if (!node->now.present || !node->now.idle || deferred->used.ns <= node->now.last_ns ||
+        if (!node->now.present || !node->now.idle ||
+            deferred->used.ns <= lapse_image_last(&node->now) ||
             deferred->queued.ns > deferred->used.ns || deferred->used.ns >= node->now.end_ns) {
             return bug(node, "has a renewal from outside its term (S5)", err);
         }
         prev = deferred;
+        count++;
     }
-    if (state->deferred_last != prev) {
+    if (state->deferred_last != prev || state->deferred_count != count) {
         return lapse_error_set(err, LAPSE_BUG, "the queue of renewals does not end at its end");
     }
     return LAPSE_OK;

@@ -87,10 +87,11 @@ enum lapse_status lapse_ephemeral_run(struct lapse_job *job) {
 
 size_t lapse_ephemeral_reap(struct lapse_state *state, const struct lapse_now *now,
                             size_t rows_max) {
-    const struct lapse_heap *ends = &state->ephemeral.ends;
+    struct lapse_wheel *ends = &state->ephemeral.ends;
     size_t count = 0;
-    while (count < rows_max && ends->count > 0 && ends->items[0]->now.end_ns <= now->store.ns) {
-        drop(state, ends->items[0]);
+    int64_t end = 0;
+    while (count < rows_max && lapse_wheel_min(ends, &end) && end <= now->store.ns) {
+        drop(state, lapse_wheel_first(ends));
         count++;
     }
     return count;
@@ -114,7 +115,7 @@ enum lapse_status lapse_ephemeral_walk(const struct lapse_state *state, lapse_ro
     }
     for (size_t i = 0; status == LAPSE_OK && i < names->count; i++) {
         struct lapse_row row;
-        lapse_node_row(nodes[i], &nodes[i]->now, &row);
+        lapse_node_row(state, nodes[i], &nodes[i]->now, &row);
         row.part = LAPSE_PART_TENURE;
         row.lease.durability = LAPSE_EPHEMERAL;
         status = visit(ctx, &row);
@@ -132,6 +133,7 @@ enum lapse_status lapse_ephemeral_load(struct lapse_state *state, const struct l
         state->ephemeral.token = row->revision;
         return LAPSE_OK;
     }
+    int64_t last = 0;
     struct lapse_image image = {.revision = row->lease.token,
                                 .end_kind = LAPSE_END_STEADY,
                                 .end_ns = row->lease.end.ns,
@@ -142,8 +144,8 @@ enum lapse_status lapse_ephemeral_load(struct lapse_state *state, const struct l
         row->lease.owner.len > LAPSE_OWNER_BYTES_MAX ||
         row->lease.durability != LAPSE_EPHEMERAL || row->lease.end.kind != LAPSE_END_STEADY ||
         image.revision < 1 || image.revision > state->ephemeral.token || image.span_ns <= 0 ||
-        !lapse_ns_sub(image.end_ns, image.span_ns, &image.last_ns) || image.last_ns < 0 ||
-        image.last_ns > state->last.store.ns ||
+        !lapse_ns_sub(image.end_ns, image.span_ns, &last) || last < 0 ||
+        last > state->last.store.ns ||
         lapse_table_find(&state->ephemeral.names, row->key) != NULL) {
         return LAPSE_CORRUPT;
     }
@@ -159,17 +161,16 @@ enum lapse_status lapse_ephemeral_check(const struct lapse_state *state, struct 
     const struct lapse_ephemeral *ephemeral = &state->ephemeral;
     enum lapse_status status = lapse_table_check(&ephemeral->names, err);
     if (status == LAPSE_OK) {
-        status = lapse_heap_check(&ephemeral->ends, LAPSE_END_STEADY, err);
+        status = lapse_wheel_check(&ephemeral->ends, err);
     }
     if (status == LAPSE_OK && ephemeral->names.count != ephemeral->ends.count) {
         return lapse_error_set(err, LAPSE_BUG,
                                "%zu ephemeral leases have a name and %zu an end (S9)",
                                ephemeral->names.count, ephemeral->ends.count);
     }
-    for (size_t i = 0; i < ephemeral->ends.count && status == LAPSE_OK; i++) {
-        const struct lapse_node *node = ephemeral->ends.items[i];
-        if (lapse_table_find(&ephemeral->names, lapse_node_key(node)) != node ||
-            node->now.revision < 1 || node->now.revision > ephemeral->token ||
+    const struct lapse_node *node = lapse_table_any(&ephemeral->names);
+    for (; node != NULL && status == LAPSE_OK; node = lapse_table_after(&ephemeral->names, node)) {
+        if (!node->placed || node->now.revision < 1 || node->now.revision > ephemeral->token ||
             node->now.blob_len == 0) {
             char name[MESSAGE_BYTES];
             status = lapse_error_set(
@@ -182,10 +183,11 @@ enum lapse_status lapse_ephemeral_check(const struct lapse_state *state, struct 
 }
 
 void lapse_ephemeral_finish(struct lapse_state *state) {
-    while (state->ephemeral.ends.count > 0) {
-        drop(state, state->ephemeral.ends.items[0]);
+    struct lapse_node *node = lapse_wheel_first(&state->ephemeral.ends);
+    for (; node != NULL; node = lapse_wheel_first(&state->ephemeral.ends)) {
+        drop(state, node);
     }
-    lapse_heap_finish(state->alloc, &state->ephemeral.ends);
+    lapse_wheel_finish(state->alloc, &state->ephemeral.ends);
     lapse_table_finish(state->alloc, &state->ephemeral.names);
 }
 
@@ -245,7 +247,7 @@ static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image)
 }
 
 static enum lapse_status extend(struct lapse_job *job, struct lapse_node *live) {
-    struct lapse_heap *ends = &job->state->ephemeral.ends;
+    struct lapse_wheel *ends = &job->state->ephemeral.ends;
     struct lapse_image timed = {0};
     enum lapse_status status = resolve_end(job, &timed);
     if (status != LAPSE_OK) {
@@ -257,12 +259,12 @@ static enum lapse_status extend(struct lapse_job *job, struct lapse_node *live) 
     struct lapse_image image = live->now;
     image.end_ns = timed.end_ns;
     image.span_ns = timed.span_ns;
-    image.last_ns = timed.last_ns;
     status = show(job, &image, LAPSE_OK);
     if (status == LAPSE_OK) {
-        lapse_heap_remove(ends, live);
+        lapse_wheel_remove(ends, live);
         live->now = image;
-        lapse_heap_insert(ends, live);
+        lapse_wheel_insert(ends, live);
+        lapse_wheel_settle(ends);
     }
     return status;
 }
@@ -278,7 +280,7 @@ static enum lapse_status resolve_end(struct lapse_job *job, struct lapse_image *
 static struct lapse_node *make(struct lapse_state *state, struct lapse_bytes name,
                                struct lapse_bytes owner, struct lapse_image *image) {
     if (!lapse_table_reserve(state->alloc, &state->ephemeral.names) ||
-        !lapse_heap_reserve(state->alloc, &state->ephemeral.ends, 1)) {
+        !lapse_wheel_reserve(state->alloc, &state->ephemeral.ends)) {
         return NULL;
     }
     struct lapse_node *node = lapse_node_make(state->alloc, LAPSE_ROW_LEASE, name);
@@ -294,11 +296,12 @@ static struct lapse_node *make(struct lapse_state *state, struct lapse_bytes nam
 
 static void link_node(struct lapse_state *state, struct lapse_node *node) {
     lapse_table_link(&state->ephemeral.names, node);
-    lapse_heap_insert(&state->ephemeral.ends, node);
+    lapse_wheel_insert(&state->ephemeral.ends, node);
 }
 
 static void drop(struct lapse_state *state, struct lapse_node *node) {
-    lapse_heap_remove(&state->ephemeral.ends, node);
+    lapse_wheel_remove(&state->ephemeral.ends, node);
+    lapse_wheel_settle(&state->ephemeral.ends);
     lapse_table_unlink(&state->ephemeral.names, node);
     lapse_node_free(state->alloc, node);
 }

@@ -141,6 +141,7 @@ enum lapse_status lapse_step(struct lapse *store, size_t rows_max, struct lapse_
         struct lapse_now now = {state->last.store, state->last.reading.wall, 0};
         told->item_count += lapse_ephemeral_reap(state, &now, rows_max);
     }
+    lapse_state_trim_orders(state);
     if (status >= LAPSE_OK && ret_due != NULL) {
         tell_due(store, ret_due);
     }

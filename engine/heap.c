@@ -1,4 +1,4 @@
-/* The heap of ends. */
+/* The heap of dates. */
 #include "heap.h"
 
 #include "state.h"
@@ -19,18 +19,20 @@ bool lapse_heap_reserve(const lapse_alloc *alloc, struct lapse_heap *heap, size_
 
 void lapse_heap_insert(struct lapse_heap *heap, struct lapse_node *node) {
     LAPSE_ASSERT(heap->count < heap->cap);
-    LAPSE_ASSERT(node->heap_pos == LAPSE_POS_NONE);
+    LAPSE_ASSERT(!node->placed);
+    node->placed = true;
     put(heap, heap->count, node);
     heap->count++;
     rise(heap, heap->count - 1);
 }
 
 void lapse_heap_remove(struct lapse_heap *heap, struct lapse_node *node) {
-    size_t at = node->heap_pos;
+    size_t at = node->at.heap_pos;
+    LAPSE_ASSERT(node->placed);
     LAPSE_ASSERT(at < heap->count);
     LAPSE_ASSERT(heap->items[at] == node);
     heap->count--;
-    node->heap_pos = LAPSE_POS_NONE;
+    node->placed = false;
     if (at == heap->count) {
         return;
     }
@@ -41,10 +43,11 @@ void lapse_heap_remove(struct lapse_heap *heap, struct lapse_node *node) {
 
 void lapse_heap_finish(const lapse_alloc *alloc, struct lapse_heap *heap) {
     lapse_alloc_free(alloc, heap->items, heap->cap * sizeof(*heap->items));
-    *heap = (struct lapse_heap){NULL, 0, 0};
+    *heap = (struct lapse_heap){0};
 }
 
-bool lapse_heap_before(const struct lapse_node *a, const struct lapse_node *b) {
+bool lapse_heap_before(const struct lapse_buckets *buckets, const struct lapse_node *a,
+                       const struct lapse_node *b) {
     if (a->now.end_ns != b->now.end_ns) {
         return a->now.end_ns < b->now.end_ns;
     }
@@ -56,27 +59,23 @@ bool lapse_heap_before(const struct lapse_node *a, const struct lapse_node *b) {
     }
     if (a->bucket != b->bucket) {
         /* Of records alone: a lease has no bucket. */
-        return lapse_bytes_compare(lapse_node_key(a->bucket->row), lapse_node_key(b->bucket->row)) <
-               0;
+        return lapse_bytes_compare(lapse_node_key(buckets->items[a->bucket]->row),
+                                   lapse_node_key(buckets->items[b->bucket]->row)) < 0;
     }
     return lapse_bytes_compare(lapse_node_key(a), lapse_node_key(b)) < 0;
 }
 
-enum lapse_status lapse_heap_check(const struct lapse_heap *heap, enum lapse_end_kind kind,
-                                   struct lapse_error *err) {
+enum lapse_status lapse_heap_check(const struct lapse_heap *heap, struct lapse_error *err) {
     for (size_t i = 0; i < heap->count; i++) {
         const struct lapse_node *node = heap->items[i];
-        if (node->heap_pos != i) {
+        if (!node->placed || node->at.heap_pos != i) {
             return lapse_error_set(err, LAPSE_BUG, "the row at heap place %zu believes to be at %u",
-                                   i, (unsigned)node->heap_pos);
+                                   i, (unsigned)node->at.heap_pos);
         }
-        if (!node->now.present || node->now.end_kind != kind) {
-            return lapse_error_set(err, LAPSE_BUG,
-                                   "the row at heap place %zu has no end of kind "
-                                   "%d",
-                                   i, (int)kind);
+        if (!node->now.present || node->now.end_kind != LAPSE_END_WALL) {
+            return lapse_error_set(err, LAPSE_BUG, "the row at heap place %zu has no date", i);
         }
-        if (i > 0 && lapse_heap_before(node, heap->items[(i - 1) / 2])) {
+        if (i > 0 && lapse_heap_before(heap->buckets, node, heap->items[(i - 1) / 2])) {
             return lapse_error_set(err, LAPSE_BUG,
                                    "the row at heap place %zu ends before its "
                                    "parent",
@@ -88,7 +87,7 @@ enum lapse_status lapse_heap_check(const struct lapse_heap *heap, enum lapse_end
 
 static void rise(struct lapse_heap *heap, size_t at) {
     struct lapse_node *node = heap->items[at];
-    while (at > 0 && lapse_heap_before(node, heap->items[(at - 1) / 2])) {
+    while (at > 0 && lapse_heap_before(heap->buckets, node, heap->items[(at - 1) / 2])) {
         put(heap, at, heap->items[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
@@ -99,10 +98,10 @@ static void sink(struct lapse_heap *heap, size_t at) {
     struct lapse_node *node = heap->items[at];
     for (size_t child = 2 * at + 1; child < heap->count; child = 2 * at + 1) {
         if (child + 1 < heap->count &&
-            lapse_heap_before(heap->items[child + 1], heap->items[child])) {
+            lapse_heap_before(heap->buckets, heap->items[child + 1], heap->items[child])) {
             child++;
         }
-        if (!lapse_heap_before(heap->items[child], node)) {
+        if (!lapse_heap_before(heap->buckets, heap->items[child], node)) {
             break;
         }
         put(heap, at, heap->items[child]);
@@ -113,5 +112,5 @@ static void sink(struct lapse_heap *heap, size_t at) {
 
 static void put(struct lapse_heap *heap, size_t at, struct lapse_node *node) {
     heap->items[at] = node;
-    node->heap_pos = (uint32_t)at;
+    node->at.heap_pos = (uint32_t)at;
 }

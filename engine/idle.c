@@ -7,24 +7,32 @@
  * commands look at stored rows alone. */
 #include "state.h"
 
-static bool pending(const struct lapse_node *node);
-static bool renews(const struct lapse_node *node, const struct lapse_now *now);
-static bool little_left(const struct lapse_node *node, const struct lapse_now *now);
+static bool pending(const struct lapse_node *node, const struct lapse_deferred *deferred);
+static bool renews(const struct lapse_node *node, const struct lapse_deferred *deferred,
+                   const struct lapse_now *now);
+static bool little_left(const struct lapse_state *state, const struct lapse_node *node,
+                        const struct lapse_now *now);
 static bool flush_due(const struct lapse_deferred *deferred, const struct lapse_now *now);
-static void tell_flush(const struct lapse_node *node, struct lapse_steady used,
-                       struct lapse_command *ret);
+static void tell_flush(const struct lapse_state *state, const struct lapse_node *node,
+                       struct lapse_steady used, struct lapse_command *ret);
+static bool reserve_slot(struct lapse_state *state);
+static struct lapse_deferred **slot_of(const struct lapse_state *state,
+                                       const struct lapse_node *node);
+static void enqueue(struct lapse_state *state, struct lapse_deferred *deferred);
 
-struct lapse_end lapse_idle_end(const struct lapse_node *node) {
+struct lapse_end lapse_idle_end(const struct lapse_state *state, const struct lapse_node *node) {
+    const struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
     struct lapse_end end = lapse_image_end(&node->now);
-    if (pending(node)) {
-        end.ns = node->deferred->used.ns + node->now.span_ns;
+    if (pending(node, deferred)) {
+        end.ns = deferred->used.ns + node->now.span_ns;
     }
     return end;
 }
 
-bool lapse_idle_live(const struct lapse_node *node, const struct lapse_now *now) {
-    if (node->now.present && pending(node)) {
-        return now->store.ns < lapse_idle_end(node).ns;
+bool lapse_idle_live(const struct lapse_state *state, const struct lapse_node *node,
+                     const struct lapse_now *now) {
+    if (node->deferred && node->now.present && pending(node, lapse_idle_deferred(state, node))) {
+        return now->store.ns < lapse_idle_end(state, node).ns;
     }
     return lapse_state_live(node, now);
 }
@@ -33,51 +41,55 @@ enum lapse_status lapse_idle_use(struct lapse_job *job, struct lapse_node *node,
                                  struct lapse_end *ret_end) {
     struct lapse_steady now = job->now.store;
     *ret_renewed = job->used;
-    *ret_end = lapse_idle_end(node);
-    if (!renews(node, &job->now)) {
+    struct lapse_deferred *deferred = lapse_idle_deferred(job->state, node);
+    *ret_end = lapse_idle_end(job->state, node);
+    if (!renews(node, deferred, &job->now)) {
         return LAPSE_OK;
     }
-    LAPSE_ASSERT(!little_left(node, &job->now));
-    if (node->deferred != NULL) {
-        node->deferred->used = now;
+    LAPSE_ASSERT(!little_left(job->state, node, &job->now));
+    if (deferred != NULL) {
+        deferred->used = now;
     } else if (!lapse_idle_defer(job->state, node, now, now)) {
         return lapse_error_set(job->err, LAPSE_NOMEM, "no memory to note the renewal of a key");
     }
     *ret_renewed = true;
-    *ret_end = lapse_idle_end(node);
+    *ret_end = lapse_idle_end(job->state, node);
     return LAPSE_OK;
 }
 
-bool lapse_idle_owed(const struct lapse_node *node, struct lapse_command *ret) {
-    if (!node->now.present || !pending(node)) {
+bool lapse_idle_owed(const struct lapse_state *state, const struct lapse_node *node,
+                     struct lapse_command *ret) {
+    const struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
+    if (!node->now.present || !pending(node, deferred)) {
         return false;
     }
-    tell_flush(node, node->deferred->used, ret);
+    tell_flush(state, node, deferred->used, ret);
     return true;
 }
 
 bool lapse_idle_owed_due(const struct lapse_state *state, const struct lapse_now *now,
                          struct lapse_command *ret) {
     const struct lapse_deferred *first = state->deferred_first;
-    return first != NULL && flush_due(first, now) && lapse_idle_owed(first->node, ret);
+    return first != NULL && flush_due(first, now) && lapse_idle_owed(state, first->node, ret);
 }
 
-bool lapse_idle_owed_use(const struct lapse_node *node, const struct lapse_now *now,
-                         struct lapse_command *ret, bool *ret_use) {
+bool lapse_idle_owed_use(const struct lapse_state *state, const struct lapse_node *node,
+                         const struct lapse_now *now, struct lapse_command *ret, bool *ret_use) {
+    const struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
     *ret_use = false;
-    if (!lapse_idle_live(node, now)) {
+    if (!node->now.idle || !lapse_idle_live(state, node, now)) {
         return false;
     }
     /* What is due goes first, whatever this use does: so a renewal that is put off never moves to a
      * use past the stored end, which no flush could carry. */
-    if (node->deferred != NULL && flush_due(node->deferred, now)) {
-        return lapse_idle_owed(node, ret);
+    if (deferred != NULL && flush_due(deferred, now)) {
+        return lapse_idle_owed(state, node, ret);
     }
-    if (!renews(node, now) || !little_left(node, now)) {
+    if (!renews(node, deferred, now) || !little_left(state, node, now)) {
         return false;
     }
     *ret_use = true;
-    tell_flush(node, now->store, ret);
+    tell_flush(state, node, now->store, ret);
     return true;
 }
 
@@ -91,14 +103,13 @@ enum lapse_status lapse_idle_flush(struct lapse_job *job) {
     if (node == NULL || !node->now.idle || node->now.revision != command->u.flush.revision ||
         command->u.flush.end.kind != LAPSE_END_STEADY ||
         node->now.end_ns != command->u.flush.end.ns || used >= node->now.end_ns ||
-        used <= node->now.last_ns || !lapse_ns_add(used, node->now.span_ns, &sum)) {
+        used <= lapse_image_last(&node->now) || !lapse_ns_add(used, node->now.span_ns, &sum)) {
         return LAPSE_OK;
     }
     if (!lapse_txn_touch(job->state, node)) {
         return lapse_error_set(job->err, LAPSE_NOMEM, "no memory to renew a key");
     }
     struct lapse_image image = node->now;
-    image.last_ns = used;
     image.end_ns = sum;
     lapse_txn_set(job->state, node, &image);
     job->result->renewed = true;
@@ -106,13 +117,26 @@ enum lapse_status lapse_idle_flush(struct lapse_job *job) {
 }
 
 void lapse_idle_settle(struct lapse_state *state, struct lapse_node *node) {
-    if (node->deferred != NULL && !pending(node)) {
+    if (node->deferred && !pending(node, lapse_idle_deferred(state, node))) {
         lapse_idle_forget(state, node);
     }
 }
 
+struct lapse_deferred *lapse_idle_deferred(const struct lapse_state *state,
+                                           const struct lapse_node *node) {
+    if (!node->deferred) {
+        return NULL;
+    }
+    struct lapse_deferred *deferred = *slot_of(state, node);
+    while (deferred->node != node) {
+        deferred = deferred->chain;
+        LAPSE_ASSERT(deferred != NULL);
+    }
+    return deferred;
+}
+
 void lapse_idle_forget(struct lapse_state *state, struct lapse_node *node) {
-    struct lapse_deferred *deferred = node->deferred;
+    struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
     if (deferred == NULL) {
         return;
     }
@@ -126,23 +150,45 @@ void lapse_idle_forget(struct lapse_state *state, struct lapse_node *node) {
     } else {
         state->deferred_last = deferred->prev;
     }
-    node->deferred = NULL;
+    struct lapse_deferred **link = slot_of(state, node);
+    while (*link != deferred) {
+        link = &(*link)->chain;
+    }
+    *link = deferred->chain;
+    state->deferred_count--;
+    node->deferred = false;
     lapse_alloc_free(state->alloc, deferred, sizeof(*deferred));
 }
 
 bool lapse_idle_defer(struct lapse_state *state, struct lapse_node *node, struct lapse_steady used,
                       struct lapse_steady queued) {
-    LAPSE_ASSERT(node->deferred == NULL);
+    LAPSE_ASSERT(!node->deferred);
+    if (!reserve_slot(state)) {
+        return false;
+    }
     struct lapse_deferred *deferred = lapse_alloc_zero(state->alloc, sizeof(*deferred));
     if (deferred == NULL) {
         return false;
     }
+    *deferred = (struct lapse_deferred){.node = node, .used = used, .queued = queued};
+    enqueue(state, deferred);
+    struct lapse_deferred **slot = slot_of(state, node);
+    deferred->chain = *slot;
+    *slot = deferred;
+    state->deferred_count++;
+    node->deferred = true;
+    return true;
+}
+
+/* Renewals come by their oldest use; only a load brings one that is not the newest. */
+static void enqueue(struct lapse_state *state, struct lapse_deferred *deferred) {
     struct lapse_deferred *prev = state->deferred_last;
-    while (prev != NULL && prev->queued.ns > queued.ns) {
+    while (prev != NULL && prev->queued.ns > deferred->queued.ns) {
         prev = prev->prev;
     }
     struct lapse_deferred *next = prev == NULL ? state->deferred_first : prev->next;
-    *deferred = (struct lapse_deferred){prev, next, node, used, queued};
+    deferred->prev = prev;
+    deferred->next = next;
     if (prev == NULL) {
         state->deferred_first = deferred;
     } else {
@@ -153,28 +199,63 @@ bool lapse_idle_defer(struct lapse_state *state, struct lapse_node *node, struct
     } else {
         next->prev = deferred;
     }
-    node->deferred = deferred;
+}
+
+/* Room in the side table for one more renewal at one a slot. */
+static bool reserve_slot(struct lapse_state *state) {
+    if (state->deferred_count < state->deferred_slot_count) {
+        return true;
+    }
+    size_t old_bytes = state->deferred_slot_count * sizeof(struct lapse_deferred *);
+    size_t count = state->deferred_slot_count == 0 ? 8 : state->deferred_slot_count * 2;
+    if (count > SIZE_MAX / (2 * sizeof(struct lapse_deferred *))) {
+        return false;
+    }
+    struct lapse_deferred **slots =
+        lapse_alloc_zero(state->alloc, count * sizeof(struct lapse_deferred *));
+    if (slots == NULL) {
+        return false;
+    }
+    lapse_alloc_free(state->alloc, state->deferred_slots, old_bytes);
+    state->deferred_slots = slots;
+    state->deferred_slot_count = count;
+    struct lapse_deferred *deferred = state->deferred_first;
+    for (; deferred != NULL; deferred = deferred->next) {
+        struct lapse_deferred **slot = slot_of(state, deferred->node);
+        deferred->chain = *slot;
+        *slot = deferred;
+    }
     return true;
+}
+
+static struct lapse_deferred **slot_of(const struct lapse_state *state,
+                                       const struct lapse_node *node) {
+    return &state->deferred_slots[(size_t)node->hash & (state->deferred_slot_count - 1)];
 }
 
 /* Whether the deferred renewal says more than the row does: not so once it has been written, and
  * not for a newer incarnation, whose last use is its write. */
-static bool pending(const struct lapse_node *node) {
-    return node->deferred != NULL && node->now.idle && node->deferred->used.ns > node->now.last_ns;
+static bool pending(const struct lapse_node *node, const struct lapse_deferred *deferred) {
+    return deferred != NULL && node->now.idle && deferred->used.ns > lapse_image_last(&node->now);
 }
 
 /* Whether a use at `now` renews the live node. last + span / 30 lies below the end, so it cannot
  * leave the range; now + span can, and then the end stays what it was. */
-static bool renews(const struct lapse_node *node, const struct lapse_now *now) {
-    int64_t last = pending(node) ? node->deferred->used.ns : node->now.last_ns;
+static bool renews(const struct lapse_node *node, const struct lapse_deferred *deferred,
+                   const struct lapse_now *now) {
+    if (!node->now.idle) {
+        return false;
+    }
+    int64_t last = pending(node, deferred) ? deferred->used.ns : lapse_image_last(&node->now);
     struct lapse_span span = {node->now.span_ns};
     struct lapse_steady end;
-    return node->now.idle && now->store.ns >= last + span.ns / 30 && now->store.ns != last &&
+    return now->store.ns >= last + span.ns / 30 && now->store.ns != last &&
            lapse_steady_add(now->store, span, &end);
 }
 
-static bool little_left(const struct lapse_node *node, const struct lapse_now *now) {
-    struct lapse_steady end = {lapse_idle_end(node).ns};
+static bool little_left(const struct lapse_state *state, const struct lapse_node *node,
+                        const struct lapse_now *now) {
+    struct lapse_steady end = {lapse_idle_end(state, node).ns};
     int64_t bound = node->now.span_ns / 2;
     if (bound > 60 * LAPSE_NS_PER_S) {
         bound = 60 * LAPSE_NS_PER_S;
@@ -189,10 +270,10 @@ static bool flush_due(const struct lapse_deferred *deferred, const struct lapse_
     return lapse_steady_between(deferred->queued, now->store).ns >= LAPSE_NS_PER_S;
 }
 
-static void tell_flush(const struct lapse_node *node, struct lapse_steady used,
-                       struct lapse_command *ret) {
+static void tell_flush(const struct lapse_state *state, const struct lapse_node *node,
+                       struct lapse_steady used, struct lapse_command *ret) {
     *ret = (struct lapse_command){.verb = LAPSE_VERB_FLUSH,
-                                  .bucket = lapse_node_key(node->bucket->row),
+                                  .bucket = lapse_node_key(lapse_node_bucket(state, node)->row),
                                   .key = lapse_node_key(node)};
     ret->u.flush.used = used;
     ret->u.flush.revision = node->now.revision;

@@ -3,8 +3,8 @@
 
 static enum lapse_status write_all(const lapse_journal *journal, const struct lapse_state *state,
                                    struct lapse_error *err);
-static enum lapse_status write_entry(const lapse_journal *journal, const struct lapse_undo *entry,
-                                     struct lapse_error *err);
+static enum lapse_status write_entry(const lapse_journal *journal, const struct lapse_state *state,
+                                     const struct lapse_undo *entry, struct lapse_error *err);
 static enum lapse_status write_peak(const lapse_journal *journal, const struct lapse_peak *peak,
                                     struct lapse_error *err);
 static enum lapse_status as_fault(enum lapse_status status, bool committing,
@@ -52,7 +52,7 @@ static enum lapse_status write_all(const lapse_journal *journal, const struct la
                                    struct lapse_error *err) {
     enum lapse_status status = LAPSE_OK;
     for (size_t i = 0; i < state->txn.count && status == LAPSE_OK; i++) {
-        status = write_entry(journal, &state->txn.entries[i], err);
+        status = write_entry(journal, state, &state->txn.entries[i], err);
     }
     if (status == LAPSE_OK && state->token != state->txn.token_before) {
         struct lapse_row row;
@@ -70,15 +70,15 @@ static enum lapse_status write_all(const lapse_journal *journal, const struct la
     return status;
 }
 
-static enum lapse_status write_entry(const lapse_journal *journal, const struct lapse_undo *entry,
-                                     struct lapse_error *err) {
+static enum lapse_status write_entry(const lapse_journal *journal, const struct lapse_state *state,
+                                     const struct lapse_undo *entry, struct lapse_error *err) {
     const struct lapse_node *node = entry->node;
     const struct lapse_image *before = &entry->before;
     struct lapse_row row;
     /* A record's revision is part of its row's key, so a new one leaves the old row behind. */
     bool moved = node->kind == LAPSE_ROW_RECORD && before->revision != node->now.revision;
     if (before->present && (!node->now.present || moved)) {
-        lapse_node_row(node, before, &row);
+        lapse_node_row(state, node, before, &row);
         enum lapse_status status = as_fault(journal->drop(journal->ctx, &row, err), false, err);
         if (status != LAPSE_OK) {
             return status;
@@ -87,7 +87,7 @@ static enum lapse_status write_entry(const lapse_journal *journal, const struct 
     if (!node->now.present) {
         return LAPSE_OK;
     }
-    lapse_node_row(node, &node->now, &row);
+    lapse_node_row(state, node, &node->now, &row);
     return as_fault(journal->put(journal->ctx, &row, err), false, err);
 }
 

@@ -43,12 +43,12 @@ enum lapse_status lapse_kv_open(struct lapse_job *job) {
                                "be; put more keys into fewer buckets",
                                state->buckets.count, (int)LAPSE_BUCKETS_MAX);
     }
-    bucket = lapse_bucket_make(state->alloc, name, config);
+    bucket = lapse_bucket_make(state, name, config);
     if (bucket == NULL) {
         return no_memory(job);
     }
     if (!lapse_txn_touch(state, bucket->row)) {
-        lapse_bucket_free(state->alloc, bucket);
+        lapse_bucket_free(state, bucket);
         return no_memory(job);
     }
     struct lapse_image image = {.present = true};
@@ -155,7 +155,7 @@ static enum lapse_status put(struct lapse_job *job, struct lapse_node *node,
         if (made == NULL) {
             return no_memory(job);
         }
-        made->bucket = job->bucket;
+        made->bucket = job->bucket->index;
         node = made;
     }
     if ((image->end_kind == LAPSE_END_WALL && !lapse_state_reserve_date(state)) ||

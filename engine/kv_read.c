@@ -2,12 +2,15 @@
  * A deferred renewal counts for every reader from the use on. */
 #include "state.h"
 
+static void count_keys(struct lapse_job *job, const struct lapse_bytes *after);
+static enum lapse_status list(struct lapse_job *job, const struct lapse_bytes *after, size_t limit,
+                              bool values);
 static enum lapse_status no_memory(struct lapse_job *job);
 
 enum lapse_status lapse_kv_read(struct lapse_job *job) {
     struct lapse_result *result = job->result;
     struct lapse_node *node = lapse_table_find(&job->bucket->records, job->command->key);
-    if (node == NULL || !lapse_idle_live(node, &job->now)) {
+    if (node == NULL || !lapse_idle_live(job->state, node, &job->now)) {
         return LAPSE_ABSENT;
     }
     bool has = job->command->verb == LAPSE_VERB_HAS;
@@ -31,36 +34,61 @@ enum lapse_status lapse_kv_read(struct lapse_job *job) {
 }
 
 enum lapse_status lapse_kv_list(struct lapse_job *job) {
-    const struct lapse_table *records = &job->bucket->records;
-    struct lapse_result *result = job->result;
-    if (job->command->verb == LAPSE_VERB_COUNT) {
-        /* A count is the same in any order. */
-        size_t count = 0;
-        const struct lapse_node *node = lapse_table_any(records);
-        for (; node != NULL; node = lapse_table_after(records, node)) {
-            count += lapse_idle_live(node, &job->now) ? 1 : 0;
-        }
-        lapse_result_count(result, count);
+    const struct lapse_command *command = job->command;
+    const struct lapse_bytes *after = command->u.page.has_after ? &command->u.page.after : NULL;
+    if (command->verb == LAPSE_VERB_COUNT) {
+        count_keys(job, after);
         return LAPSE_OK;
     }
-    struct lapse_node **nodes = NULL;
-    if (!lapse_table_sorted(job->state->alloc, records, &nodes)) {
+    size_t limit = command->u.page.limit == 0 ? SIZE_MAX : command->u.page.limit;
+    return list(job, after, limit, command->verb == LAPSE_VERB_ALL);
+}
+
+enum lapse_status lapse_kv_list_all(struct lapse_job *job) {
+    return list(job, NULL, SIZE_MAX, true);
+}
+
+/* A count is the same in any order. */
+static void count_keys(struct lapse_job *job, const struct lapse_bytes *after) {
+    const struct lapse_table *records = &job->bucket->records;
+    const struct lapse_node *node = lapse_table_any(records);
+    size_t count = 0;
+    for (; node != NULL; node = lapse_table_after(records, node)) {
+        bool above = after == NULL || lapse_bytes_compare(lapse_node_key(node), *after) > 0;
+        count += above && lapse_idle_live(job->state, node, &job->now) ? 1 : 0;
+    }
+    lapse_result_count(job->result, count);
+}
+
+static enum lapse_status list(struct lapse_job *job, const struct lapse_bytes *after, size_t limit,
+                              bool values) {
+    struct lapse_result *result = job->result;
+    struct lapse_order *order = &job->bucket->order;
+    if (!lapse_order_make(job->state->alloc, order, &job->bucket->records)) {
         return no_memory(job);
     }
-    enum lapse_status status = LAPSE_OK;
-    bool values = job->command->verb != LAPSE_VERB_LIST;
-    for (size_t i = 0; i < records->count && status == LAPSE_OK; i++) {
-        const struct lapse_node *node = nodes[i];
-        struct lapse_item item = {.key = lapse_node_key(node), .revision = node->now.revision};
+    order->used = job->now.store;
+    struct lapse_order_at at = lapse_order_above(order, after);
+    const struct lapse_node *node = lapse_order_next(order, &at);
+    for (; node != NULL; node = lapse_order_next(order, &at)) {
+        if (!lapse_idle_live(job->state, node, &job->now)) {
+            continue;
+        }
+        if (result->item_count == limit) {
+            result->more = true;
+            return LAPSE_OK;
+        }
+        struct lapse_item item = {.key = lapse_node_key(node),
+                                  .revision = node->now.revision,
+                                  .kind = LAPSE_RECORD_VALUE};
         if (values) {
             item.value = lapse_image_blob(&node->now);
         }
-        if (lapse_idle_live(node, &job->now) && !lapse_result_item(result, &item)) {
-            status = no_memory(job);
+        if (!lapse_result_item(result, &item)) {
+            return no_memory(job);
         }
     }
-    lapse_alloc_free(job->state->alloc, nodes, records->count * sizeof(struct lapse_node *));
-    return status;
+    return LAPSE_OK;
 }
 
 static enum lapse_status no_memory(struct lapse_job *job) {

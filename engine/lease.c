@@ -51,7 +51,6 @@ enum lapse_status lapse_lease_extend(struct lapse_job *job) {
     struct lapse_image image = live->now;
     image.end_ns = timed.end_ns;
     image.span_ns = timed.span_ns;
-    image.last_ns = timed.last_ns;
     lapse_txn_set(job->state, live, &image);
     return show(job, &image, LAPSE_OK);
 }

@@ -67,7 +67,7 @@ enum lapse_status lapse_load_finish(struct lapse_load *load) {
         find_twins(load, &state->leases, "another lease has the same fencing token");
     const struct lapse_node *row = lapse_table_any(&state->buckets);
     for (; row != NULL && status == LAPSE_OK; row = lapse_table_after(&state->buckets, row)) {
-        status = find_twins(load, &row->bucket->records,
+        status = find_twins(load, &lapse_node_bucket(state, row)->records,
                             "another key of the bucket has the same revision");
     }
     return status;
@@ -163,10 +163,10 @@ static enum lapse_status load_bucket(struct lapse_load *load, const struct lapse
     if (state->buckets.count >= LAPSE_BUCKETS_MAX) {
         return corrupt(load, row, "there are more buckets than a store can have");
     }
-    struct lapse_bucket *bucket = lapse_bucket_make(state->alloc, row->bucket, config);
+    struct lapse_bucket *bucket = lapse_bucket_make(state, row->bucket, config);
     if (bucket == NULL || !lapse_state_reserve(state, bucket->row)) {
         if (bucket != NULL) {
-            lapse_bucket_free(state->alloc, bucket);
+            lapse_bucket_free(state, bucket);
         }
         return no_memory(load);
     }
@@ -185,15 +185,20 @@ static enum lapse_status load_record(struct lapse_load *load, const struct lapse
     if (row->record.kind == LAPSE_RECORD_TOMBSTONE || row->record.kind == LAPSE_RECORD_MARKER) {
         return too_new(load, row);
     }
+    if ((unsigned)row->record.end.kind > LAPSE_END_WALL ||
+        (unsigned)row->record.source > LAPSE_SOURCE_MARKERS) {
+        return corrupt(load, row, "its end or its term is of no kind that there is");
+    }
     struct lapse_image image = {.revision = row->revision,
-                                .end_kind = row->record.end.kind,
+                                .end_kind = (uint8_t)row->record.end.kind,
                                 .end_ns = row->record.end.ns,
                                 .span_ns = row->record.span.ns,
-                                .last_ns = row->record.last.ns,
-                                .written_seq = row->record.written_seq,
-                                .source = row->record.source,
+                                .source = (uint8_t)row->record.source,
                                 .idle = row->record.idle,
                                 .present = true};
+    if (image.end_kind == LAPSE_END_WALL) {
+        image.aux.written_seq = row->record.written_seq;
+    }
     const char *fault = record_fault(load->state, row, bucket, &image);
     if (fault != NULL) {
         return corrupt(load, row, fault);
@@ -202,7 +207,7 @@ static enum lapse_status load_record(struct lapse_load *load, const struct lapse
     if (node == NULL) {
         return no_memory(load);
     }
-    node->bucket = bucket;
+    node->bucket = bucket->index;
     image.reached = image.end_kind == LAPSE_END_WALL && lapse_peaks_reached(load->state, &image);
     return place(load, node, &image, row->record.value);
 }
@@ -220,7 +225,8 @@ static const char *record_fault(const struct lapse_state *state, const struct la
     if (row->revision < 1 || row->revision > bucket->row->now.revision) {
         return "its bucket has not given its revision";
     }
-    if (!end_fits(state, image)) {
+    if (!end_fits(state, image) || row->record.written_seq != lapse_image_written_seq(image) ||
+        row->record.last.ns != (image->idle ? lapse_image_last(image) : 0)) {
         return "its end, its span and its last use do not fit each other, or lie after the mark";
     }
     if (!source_fits(bucket, image)) {
@@ -235,7 +241,7 @@ static const char *record_fault(const struct lapse_state *state, const struct la
 static enum lapse_status load_lease(struct lapse_load *load, const struct lapse_row *row) {
     struct lapse_state *state = load->state;
     struct lapse_image image = {.revision = row->lease.token,
-                                .end_kind = row->lease.end.kind,
+                                .end_kind = LAPSE_END_STEADY,
                                 .end_ns = row->lease.end.ns,
                                 .span_ns = row->lease.span.ns,
                                 .source = LAPSE_SOURCE_OWN,
@@ -247,8 +253,7 @@ static enum lapse_status load_lease(struct lapse_load *load, const struct lapse_
     if (image.revision < 1 || image.revision > state->token) {
         return corrupt(load, row, "the counter has not given its token");
     }
-    if (image.end_kind != LAPSE_END_STEADY ||
-        !lapse_ns_sub(image.end_ns, image.span_ns, &image.last_ns) || !end_fits(state, &image)) {
+    if (row->lease.end.kind != LAPSE_END_STEADY || !end_fits(state, &image)) {
         return corrupt(load, row, "its end and span do not fit each other, or lie after the mark");
     }
     if (lapse_table_find(&state->leases, row->key) != NULL) {
@@ -264,10 +269,9 @@ static enum lapse_status load_deferred(struct lapse_load *load, const struct lap
     struct lapse_node *node = bucket == NULL ? NULL : lapse_table_find(&bucket->records, row->key);
     int64_t used = row->record.last.ns;
     int64_t sum = 0;
-    if (node == NULL || !node->now.idle || node->deferred != NULL ||
-        node->now.revision != row->revision || used <= node->now.last_ns ||
-        used >= node->now.end_ns || row->mark.store.ns > used ||
-        !lapse_ns_add(used, node->now.span_ns, &sum)) {
+    if (node == NULL || !node->now.idle || node->deferred || node->now.revision != row->revision ||
+        used <= lapse_image_last(&node->now) || used >= node->now.end_ns ||
+        row->mark.store.ns > used || !lapse_ns_add(used, node->now.span_ns, &sum)) {
         return corrupt(load, row, "no stored key has such a renewal");
     }
     bool noted = lapse_idle_defer(state, node, row->record.last, row->mark.store);
@@ -299,21 +303,17 @@ static enum lapse_status place(struct lapse_load *load, struct lapse_node *node,
 
 /* Whether kind, end, span and last use can have been written together (S4), before the mark. */
 static bool end_fits(const struct lapse_state *state, const struct lapse_image *image) {
-    int64_t end = 0;
-    if (image->last_ns < 0 || image->last_ns > state->mark.store.ns) {
-        return false;
-    }
+    int64_t last = 0;
     switch (image->end_kind) {
     case LAPSE_END_NONE:
-        return image->end_ns == 0 && image->span_ns == 0 && !image->idle && image->written_seq == 0;
+        return image->end_ns == 0 && image->span_ns == 0 && !image->idle;
     case LAPSE_END_WALL:
-        return image->span_ns == 0 && !image->idle && image->written_seq > 0 &&
-               image->written_seq <= state->log_seq;
-    case LAPSE_END_STEADY:
-        return image->span_ns > 0 && image->written_seq == 0 &&
-               lapse_ns_add(image->last_ns, image->span_ns, &end) && end == image->end_ns;
+        return image->span_ns == 0 && !image->idle && image->aux.written_seq > 0 &&
+               image->aux.written_seq <= state->log_seq;
+    default:
+        return image->span_ns > 0 && lapse_ns_sub(image->end_ns, image->span_ns, &last) &&
+               last >= 0 && last <= state->mark.store.ns;
     }
-    return false;
 }
 
 /* A default term is the bucket's, and a bucket has no date; no term has no source. */
@@ -347,7 +347,7 @@ static enum lapse_status find_twins(const struct lapse_load *load, const struct 
     for (size_t i = 1; i < table->count && status == LAPSE_OK; i++) {
         if (nodes[i - 1]->now.revision == nodes[i]->now.revision) {
             struct lapse_row row;
-            lapse_node_row(nodes[i], &nodes[i]->now, &row);
+            lapse_node_row(load->state, nodes[i], &nodes[i]->now, &row);
             status = corrupt(load, &row, what);
         }
     }

@@ -84,8 +84,8 @@ static void good_rows(struct loading *ret) {
         row->key = lapse_bytes_of(keys[i]);
         row->revision = i + 1;
         row->record.kind = LAPSE_RECORD_VALUE;
-        row->record.last.ns = S(90);
     }
+    ret->rows[SPANNED].record.last.ns = S(90);
     ret->rows[DATED].record.end = (struct lapse_end){LAPSE_END_WALL, S(1100)};
     ret->rows[DATED].record.source = LAPSE_SOURCE_OWN;
     ret->rows[DATED].record.written_seq = 4;

@@ -48,6 +48,12 @@ static struct lapse_command draw(struct random *random, struct lapse_wall wall) 
     case LAPSE_VERB_WATCH:
     case LAPSE_VERB_MARK:
         break;
+    case LAPSE_VERB_GET:
+    case LAPSE_VERB_ENTRY:
+    case LAPSE_VERB_HAS:
+    case LAPSE_VERB_COUNT:
+    case LAPSE_VERB_INSPECT:
+        break;
     default:
         command.u.write.term = term;
         command.u.write.value = lapse_bytes_of(names[below(random, 4)]);
@@ -153,7 +159,8 @@ Test(log, the_durable_part_does_not_tell_reads_or_words_that_were_not_given) {
     for (int k = 0; k < 2; k++) {
         struct lapse_testing t;
         lapse_testing_open(&t);
-        struct lapse_bucket_config config = {.term = {LAPSE_TERM_IDLE, {k}, {S(9)}, {k}}};
+        struct lapse_bucket_config config = {
+            .term = {.given = LAPSE_TERM_IDLE, .ttl = {k}, .idle = {S(9)}, .expires_at = {k}}};
         cr_assert_eq(lapse_bucket_open(t.store, lapse_bytes_of("b"), &config, &t.r, &t.err),
                      LAPSE_OK);
         for (int i = 0; i < k; i++) {

@@ -3,18 +3,19 @@
 
 #include <string.h>
 
+static size_t node_bytes(size_t key_len);
+
 struct lapse_node *lapse_node_make(const lapse_alloc *alloc, enum lapse_row_kind kind,
                                    struct lapse_bytes key) {
     LAPSE_ASSERT(key.len <= LAPSE_KEY_BYTES_MAX);
-    struct lapse_node *node = lapse_alloc_zero(alloc, sizeof(*node) + key.len);
+    struct lapse_node *node = lapse_alloc_zero(alloc, node_bytes(key.len));
     if (node == NULL) {
         return NULL;
     }
-    node->kind = kind;
+    node->kind = (uint8_t)kind;
+    node->bucket = LAPSE_BUCKET_NONE;
     node->hash = lapse_node_hash(key);
-    node->key_len = (uint32_t)key.len;
-    node->heap_pos = LAPSE_POS_NONE;
-    node->undo_pos = LAPSE_POS_NONE;
+    node->key_len = (uint16_t)key.len;
     if (key.len > 0) {
         memcpy(node->key, key.data, key.len);
     }
@@ -26,7 +27,7 @@ void lapse_node_free(const lapse_alloc *alloc, struct lapse_node *node) {
         return;
     }
     lapse_alloc_free(alloc, node->now.blob, node->now.blob_len);
-    lapse_alloc_free(alloc, node, sizeof(*node) + node->key_len);
+    lapse_alloc_free(alloc, node, node_bytes(node->key_len));
 }
 
 struct lapse_bytes lapse_node_key(const struct lapse_node *node) {
@@ -59,7 +60,15 @@ struct lapse_bytes lapse_image_blob(const struct lapse_image *image) {
 }
 
 struct lapse_end lapse_image_end(const struct lapse_image *image) {
-    return (struct lapse_end){image->end_kind, image->end_ns};
+    return (struct lapse_end){(enum lapse_end_kind)image->end_kind, image->end_ns};
+}
+
+int64_t lapse_image_last(const struct lapse_image *image) {
+    return image->end_kind == LAPSE_END_STEADY ? image->end_ns - image->span_ns : 0;
+}
+
+int64_t lapse_image_written_seq(const struct lapse_image *image) {
+    return image->end_kind == LAPSE_END_WALL ? image->aux.written_seq : 0;
 }
 
 enum lapse_why lapse_image_why(const struct lapse_image *image) {
@@ -70,4 +79,10 @@ enum lapse_why lapse_image_why(const struct lapse_image *image) {
         return LAPSE_WHY_IDLE;
     }
     return image->source == LAPSE_SOURCE_DEFAULT ? LAPSE_WHY_DEFAULT : LAPSE_WHY_OWN;
+}
+
+/* The key lies right behind the last field, in what padding there is. */
+static size_t node_bytes(size_t key_len) {
+    size_t bytes = offsetof(struct lapse_node, key) + key_len;
+    return bytes < sizeof(struct lapse_node) ? sizeof(struct lapse_node) : bytes;
 }

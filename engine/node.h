@@ -1,15 +1,24 @@
 /* Private: the row as it lies in memory. Buckets, records and leases are all nodes: a fixed key and
  * a replaceable image. An undo entry is a node and the image that it had, so one mechanism takes
- * back every change. */
+ * back every change.
+ *
+ * A live key costs its node, so fields are packed, and what follows from others is not stored: the
+ * last use of a row that ends on store time is its end less its span. */
 #ifndef ENGINE_NODE_H
 #define ENGINE_NODE_H
 
 #include "lapse/journal.h"
 
 #define LAPSE_POS_NONE UINT32_MAX
+#define LAPSE_BUCKET_NONE UINT16_MAX
 
 struct lapse_bucket;
-struct lapse_deferred;
+
+/* Buckets by the index that nodes name them by; a bucket keeps its index for good. */
+struct lapse_buckets {
+    struct lapse_bucket **items;
+    size_t count, cap;
+};
 
 /* What a row says. An image whose `present` is false says that there is no such row. */
 struct lapse_image {
@@ -17,30 +26,39 @@ struct lapse_image {
     int64_t revision;    /* record: its own; bucket: the last one given; lease: the token */
     int64_t end_ns;      /* by end_kind */
     int64_t span_ns;     /* ttl or idle span; 0 for a date and for none; bucket: its ceiling */
-    int64_t last_ns;     /* store time of the write, grant or renewal that set the end */
-    int64_t written_seq; /* a date's log command; 0 for every other end */
+    union {
+        int64_t written_seq; /* a date: its log command; 0 for every other end */
+    } aux;
     uint32_t blob_len;
-    enum lapse_end_kind end_kind;
-    enum lapse_term_source source;
-    bool idle;
-    bool present;
-    bool reached; /* a date that a durable reading has come to; says no more than the peaks do */
+    uint8_t end_kind; /* enum lapse_end_kind */
+    uint8_t source;   /* enum lapse_term_source */
+    bool idle : 1;
+    bool present : 1;
+    bool reached : 1; /* a date that a durable reading has come to; no more than the peaks say */
 };
 
 struct lapse_node {
-    struct lapse_node *next;         /* chain of its table */
-    struct lapse_bucket *bucket;     /* record: its bucket; bucket: itself; lease: NULL */
-    struct lapse_deferred *deferred; /* record: a renewal not yet durable, or NULL */
-    uint32_t hash;
-    uint32_t key_len;
-    uint32_t heap_pos; /* in the heap of its end's kind, or LAPSE_POS_NONE */
-    uint32_t undo_pos; /* in the undo list of the running command, or LAPSE_POS_NONE */
-    enum lapse_row_kind kind;
+    struct lapse_node *next; /* chain of its table */
+    union {
+        struct { /* a steady end: ring of the nodes of its slot in the wheel */
+            struct lapse_node *next, *prev;
+        } wheel;
+        uint32_t heap_pos; /* a date: in the heap of its kind */
+    } at;
     struct lapse_image now;
+    uint32_t hash;
+    uint16_t key_len;
+    uint16_t bucket; /* index of the record's bucket; of the bucket itself; or LAPSE_BUCKET_NONE */
+    uint8_t kind;    /* enum lapse_row_kind */
+    /* Marks. */
+    bool placed : 1;   /* in the wheel or in a heap */
+    bool deferred : 1; /* a renewal not yet durable stands in the side table */
+    bool listed : 1;   /* on the undo list of the running command */
+    bool fresh : 1;    /* its blob was made by the running command */
     unsigned char key[];
 };
 
-/* A node outside all tables and heaps, with an absent image. NULL when memory runs out. */
+/* A node outside all tables, wheel and heaps, with an absent image. NULL when memory runs out. */
 struct lapse_node *lapse_node_make(const lapse_alloc *alloc, enum lapse_row_kind kind,
                                    struct lapse_bytes key);
 /* Frees the node and its blob. */
@@ -54,10 +72,10 @@ bool lapse_image_copy_blob(const lapse_alloc *alloc, struct lapse_image *image,
                            struct lapse_bytes bytes);
 struct lapse_bytes lapse_image_blob(const struct lapse_image *image);
 struct lapse_end lapse_image_end(const struct lapse_image *image);
+/* Store time of the write, grant or renewal that set a steady end; 0 for any other. */
+int64_t lapse_image_last(const struct lapse_image *image);
+/* The log command that set a date; 0 for any other end. */
+int64_t lapse_image_written_seq(const struct lapse_image *image);
 enum lapse_why lapse_image_why(const struct lapse_image *image);
-
-/* The row that says about `node` what `image` says; it borrows from both. */
-void lapse_node_row(const struct lapse_node *node, const struct lapse_image *image,
-                    struct lapse_row *ret);
 
 #endif

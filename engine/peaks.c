@@ -15,7 +15,7 @@ static size_t first_since(const struct lapse_peaks *peaks, int64_t seq);
 static bool plan_push(struct lapse_state *state);
 
 bool lapse_peaks_reached(const struct lapse_state *state, const struct lapse_image *image) {
-    size_t at = first_since(&state->peaks, image->written_seq);
+    size_t at = first_since(&state->peaks, image->aux.written_seq);
     struct lapse_wall most = state->mark.reading.wall;
     if (at < state->peaks.count) {
         most = state->peaks.items[at].wall;
@@ -120,7 +120,7 @@ static bool plan_push(struct lapse_state *state) {
         peaks->items[i].leaving = true;
     }
     for (size_t i = 0; i < state->reached.count; i++) {
-        size_t at = first_since(peaks, state->reached.items[i]->now.written_seq);
+        size_t at = first_since(peaks, state->reached.items[i]->now.aux.written_seq);
         LAPSE_ASSERT(at < peaks->count);
         peaks->items[at].leaving = false;
     }

@@ -2,7 +2,7 @@
  * but the numbers of later revisions (REAP-01): an ended row is absent to every call before. */
 #include "state.h"
 
-static struct lapse_node *next_due(const struct lapse_state *state, const struct lapse_now *now);
+static struct lapse_node *next_due(struct lapse_state *state, const struct lapse_now *now);
 static struct lapse_node *next_date(const struct lapse_state *state, const struct lapse_now *now);
 static int64_t ended_at(const struct lapse_node *node, const struct lapse_now *now);
 static enum lapse_status remove_row(struct lapse_job *job, struct lapse_node *node);
@@ -15,7 +15,7 @@ enum lapse_status lapse_reap_rows(struct lapse_job *job) {
     while (node != NULL && count < rows_max) {
         /* A renewal is put off only while more than its second is left, and what is due has been
          * flushed before: no row that comes here has been renewed. */
-        LAPSE_ASSERT(!lapse_idle_live(node, &job->now));
+        LAPSE_ASSERT(!lapse_idle_live(job->state, node, &job->now));
         enum lapse_status status = remove_row(job, node);
         if (status != LAPSE_OK) {
             return status;
@@ -30,14 +30,11 @@ enum lapse_status lapse_reap_rows(struct lapse_job *job) {
 void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
     struct lapse_now now = {state->last.store, state->last.reading.wall, 0};
     *ret = (struct lapse_due){0};
-    if (next_due(state, &now) != NULL) {
+    ret->has_steady = lapse_wheel_min(&state->steady, &ret->steady.ns);
+    if (next_date(state, &now) != NULL || (ret->has_steady && ret->steady.ns <= now.store.ns)) {
         ret->has_steady = true;
         ret->steady = now.store;
         return;
-    }
-    if (state->steady.count > 0) {
-        ret->has_steady = true;
-        ret->steady.ns = state->steady.items[0]->now.end_ns;
     }
     if (state->deferred_first != NULL) {
         struct lapse_steady flush = {INT64_MAX};
@@ -48,11 +45,11 @@ void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
             ret->steady = flush;
         }
     }
-    const struct lapse_heap *ephemeral = &state->ephemeral.ends;
-    if (ephemeral->count > 0 &&
-        (!ret->has_steady || ephemeral->items[0]->now.end_ns < ret->steady.ns)) {
+    int64_t ephemeral = 0;
+    if (lapse_wheel_min(&state->ephemeral.ends, &ephemeral) &&
+        (!ret->has_steady || ephemeral < ret->steady.ns)) {
         ret->has_steady = true;
-        ret->steady.ns = ephemeral->items[0]->now.end_ns;
+        ret->steady.ns = ephemeral;
     }
     if (ret->has_steady && ret->steady.ns < now.store.ns) {
         ret->steady = now.store;
@@ -64,12 +61,14 @@ void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
 }
 
 /* The row whose end came first, or NULL when none has come. */
-static struct lapse_node *next_due(const struct lapse_state *state, const struct lapse_now *now) {
+static struct lapse_node *next_due(struct lapse_state *state, const struct lapse_now *now) {
     struct lapse_node *date = next_date(state, now);
-    struct lapse_node *steady = state->steady.count > 0 ? state->steady.items[0] : NULL;
-    if (steady == NULL || steady->now.end_ns > now->store.ns) {
+    int64_t end = 0;
+    lapse_wheel_settle(&state->steady);
+    if (!lapse_wheel_min(&state->steady, &end) || end > now->store.ns) {
         return date;
     }
+    struct lapse_node *steady = lapse_wheel_first(&state->steady);
     if (date == NULL) {
         return steady;
     }
@@ -88,7 +87,7 @@ static struct lapse_node *next_date(const struct lapse_state *state, const struc
     if (reached == NULL || waiting == NULL) {
         return reached == NULL ? waiting : reached;
     }
-    return lapse_heap_before(waiting, reached) ? waiting : reached;
+    return lapse_heap_before(&state->by_index, waiting, reached) ? waiting : reached;
 }
 
 /* The end on store time. A date's is reckoned by how long ago the wall showed it. */
@@ -105,7 +104,8 @@ static enum lapse_status remove_row(struct lapse_job *job, struct lapse_node *no
     if (!lapse_txn_touch(job->state, node)) {
         return lapse_error_set(job->err, LAPSE_NOMEM, "no memory to reap; nothing was changed");
     }
-    if (node->kind == LAPSE_ROW_RECORD && node->bucket->config.markers.ns > 0) {
+    if (node->kind == LAPSE_ROW_RECORD &&
+        lapse_node_bucket(job->state, node)->config.markers.ns > 0) {
         int64_t revision = 0;
         enum lapse_status status =
             lapse_txn_event(job, LAPSE_EVENT_EXPIRED, node, &node->now, &revision);

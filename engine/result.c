@@ -51,6 +51,7 @@ void lapse_result_clear(struct lapse_result *result) {
     result->value = (struct lapse_bytes){0};
     result->owner = (struct lapse_bytes){0};
     result->item_count = 0;
+    result->more = false;
     result->event_count = 0;
     result->delivery_count = 0;
     result->buffer_len = 0;
@@ -72,7 +73,7 @@ bool lapse_result_item(struct lapse_result *result, const struct lapse_item *ite
     }
     result->items = items;
     struct lapse_item *added = &result->items[result->item_count++];
-    *added = (struct lapse_item){.revision = item->revision};
+    *added = (struct lapse_item){.revision = item->revision, .kind = item->kind};
     return copy(result, item->key, &added->key) && copy(result, item->value, &added->value);
 }
 

@@ -3,27 +3,27 @@
 #include "node.h"
 #include "state.h"
 
-void lapse_node_row(const struct lapse_node *node, const struct lapse_image *image,
-                    struct lapse_row *ret) {
-    *ret = (struct lapse_row){.kind = node->kind, .part = LAPSE_PART_DURABLE};
+void lapse_node_row(const struct lapse_state *state, const struct lapse_node *node,
+                    const struct lapse_image *image, struct lapse_row *ret) {
+    *ret = (struct lapse_row){.kind = (enum lapse_row_kind)node->kind, .part = LAPSE_PART_DURABLE};
     ret->revision = image->revision;
-    switch (node->kind) {
+    switch (ret->kind) {
     case LAPSE_ROW_BUCKET:
         ret->bucket = lapse_node_key(node);
-        ret->bucket_row.config = node->bucket->config;
+        ret->bucket_row.config = lapse_node_bucket(state, node)->config;
         ret->bucket_row.ceiling_revision = image->span_ns;
         return;
     case LAPSE_ROW_RECORD:
-        ret->bucket = lapse_node_key(node->bucket->row);
+        ret->bucket = lapse_node_key(lapse_node_bucket(state, node)->row);
         ret->key = lapse_node_key(node);
         ret->record.kind = LAPSE_RECORD_VALUE;
         ret->record.value = lapse_image_blob(image);
         ret->record.end = lapse_image_end(image);
-        ret->record.source = image->source;
+        ret->record.source = (enum lapse_term_source)image->source;
         ret->record.span.ns = image->span_ns;
         ret->record.idle = image->idle;
-        ret->record.last.ns = image->last_ns;
-        ret->record.written_seq = image->written_seq;
+        ret->record.last.ns = image->idle ? lapse_image_last(image) : 0;
+        ret->record.written_seq = lapse_image_written_seq(image);
         return;
     case LAPSE_ROW_LEASE:
         ret->key = lapse_node_key(node);

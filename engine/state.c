@@ -1,5 +1,5 @@
-/* The state: rows in tables, and the heaps that follow them. One function places a row, so tables
- * and heaps cannot part from the images. */
+/* The state: rows in tables, and the wheel and heaps that follow them. One function places a row,
+ * so tables, wheel and heaps cannot part from the images. */
 #include "ephemeral.h"
 
 #include <string.h>
@@ -7,12 +7,14 @@
 static void free_table(struct lapse_state *state, struct lapse_table *table);
 static struct lapse_table *table_of(struct lapse_state *state, const struct lapse_node *node);
 static struct lapse_heap *heap_of(struct lapse_state *state, const struct lapse_image *image);
+static void follow_order(struct lapse_state *state, const struct lapse_node *node);
 
 void lapse_state_init(struct lapse_state *state, const lapse_alloc *alloc,
                       size_t watch_events_max) {
     memset(state, 0, sizeof(*state));
     state->alloc = alloc;
     state->watch_events_max = watch_events_max;
+    state->steady.buckets = state->wall.buckets = state->reached.buckets = &state->by_index;
 }
 
 void lapse_state_finish(struct lapse_state *state) {
@@ -28,9 +30,13 @@ void lapse_state_finish(struct lapse_state *state) {
     lapse_ephemeral_finish(state);
     free_table(state, &state->leases);
     free_table(state, &state->buckets);
-    lapse_heap_finish(state->alloc, &state->steady);
+    lapse_wheel_finish(state->alloc, &state->steady);
     lapse_heap_finish(state->alloc, &state->wall);
     lapse_heap_finish(state->alloc, &state->reached);
+    lapse_alloc_free(state->alloc, state->by_index.items,
+                     state->by_index.cap * sizeof(*state->by_index.items));
+    lapse_alloc_free(state->alloc, state->deferred_slots,
+                     state->deferred_slot_count * sizeof(*state->deferred_slots));
     lapse_alloc_free(state->alloc, state->peaks.items,
                      state->peaks.cap * sizeof(*state->peaks.items));
     lapse_alloc_free(state->alloc, state->txn.entries,
@@ -40,11 +46,19 @@ void lapse_state_finish(struct lapse_state *state) {
 
 struct lapse_bucket *lapse_state_bucket(const struct lapse_state *state, struct lapse_bytes name) {
     struct lapse_node *node = lapse_table_find(&state->buckets, name);
-    return node == NULL ? NULL : node->bucket;
+    return node == NULL ? NULL : lapse_node_bucket(state, node);
 }
 
-struct lapse_bucket *lapse_bucket_make(const lapse_alloc *alloc, struct lapse_bytes name,
+struct lapse_bucket *lapse_bucket_make(struct lapse_state *state, struct lapse_bytes name,
                                        const struct lapse_bucket_config *config) {
+    const lapse_alloc *alloc = state->alloc;
+    struct lapse_buckets *all = &state->by_index;
+    void *items = all->items;
+    LAPSE_ASSERT(all->count < LAPSE_BUCKETS_MAX);
+    if (!lapse_alloc_grow(alloc, &items, &all->cap, all->count + 1, sizeof(*all->items))) {
+        return NULL;
+    }
+    all->items = items;
     struct lapse_node *row = lapse_node_make(alloc, LAPSE_ROW_BUCKET, name);
     struct lapse_bucket *bucket = lapse_alloc_zero(alloc, sizeof(*bucket));
     if (row == NULL || bucket == NULL) {
@@ -54,22 +68,36 @@ struct lapse_bucket *lapse_bucket_make(const lapse_alloc *alloc, struct lapse_by
     }
     bucket->row = row;
     bucket->config = lapse_term_config_plain(config);
-    row->bucket = bucket;
+    bucket->index = row->bucket = (uint16_t)all->count;
+    all->items[all->count++] = bucket;
     return bucket;
 }
 
-void lapse_bucket_free(const lapse_alloc *alloc, struct lapse_bucket *bucket) {
+void lapse_bucket_free(struct lapse_state *state, struct lapse_bucket *bucket) {
+    const lapse_alloc *alloc = state->alloc;
+    struct lapse_buckets *all = &state->by_index;
     LAPSE_ASSERT(bucket->records.count == 0);
+    LAPSE_ASSERT(all->items[bucket->index] == bucket);
+    all->items[bucket->index] = NULL;
+    while (all->count > 0 && all->items[all->count - 1] == NULL) {
+        all->count--;
+    }
     lapse_table_finish(alloc, &bucket->records);
+    lapse_order_finish(alloc, &bucket->order);
     lapse_ring_finish(alloc, &bucket->ring);
     lapse_node_free(alloc, bucket->row);
     lapse_alloc_free(alloc, bucket, sizeof(*bucket));
 }
 
+struct lapse_bucket *lapse_node_bucket(const struct lapse_state *state,
+                                       const struct lapse_node *node) {
+    return state->by_index.items[node->bucket];
+}
+
 void lapse_state_drop_node(struct lapse_state *state, struct lapse_node *node) {
     LAPSE_ASSERT(!node->now.present);
     if (node->kind == LAPSE_ROW_BUCKET) {
-        lapse_bucket_free(state->alloc, node->bucket);
+        lapse_bucket_free(state, lapse_node_bucket(state, node));
         return;
     }
     lapse_idle_forget(state, node);
@@ -77,14 +105,14 @@ void lapse_state_drop_node(struct lapse_state *state, struct lapse_node *node) {
 }
 
 bool lapse_state_reserve(struct lapse_state *state, struct lapse_node *node) {
-    /* A rollback may bring back every listed row beside those that are there now. */
-    size_t more = state->txn.count + 1;
+    bool ends = node->kind != LAPSE_ROW_BUCKET;
     return lapse_table_reserve(state->alloc, table_of(state, node)) &&
-           lapse_heap_reserve(state->alloc, &state->steady, more);
+           (!ends || lapse_wheel_reserve(state->alloc, &state->steady));
 }
 
 bool lapse_state_reserve_date(struct lapse_state *state) {
-    /* Every date may yet be reached, by a commit that can no longer fail. */
+    /* A rollback may bring back every listed row beside those that are there now, and every date
+     * may yet be reached, by a commit that can no longer fail. */
     size_t more = state->txn.count + 1;
     return lapse_heap_reserve(state->alloc, &state->wall, more) &&
            lapse_heap_reserve(state->alloc, &state->reached, state->wall.count + more);
@@ -92,18 +120,37 @@ bool lapse_state_reserve_date(struct lapse_state *state) {
 
 void lapse_state_place(struct lapse_state *state, struct lapse_node *node,
                        const struct lapse_image *image) {
-    if (node->heap_pos != LAPSE_POS_NONE) {
+    if (node->placed && node->now.end_kind == LAPSE_END_STEADY) {
+        lapse_wheel_remove(&state->steady, node);
+    } else if (node->placed) {
         lapse_heap_remove(heap_of(state, &node->now), node);
     }
-    if (node->now.present && !image->present) {
+    bool came = image->present && !node->now.present;
+    bool went = node->now.present && !image->present;
+    node->now = *image;
+    if (went) {
         lapse_table_unlink(table_of(state, node), node);
     }
-    if (!node->now.present && image->present) {
+    if (came) {
         lapse_table_link(table_of(state, node), node);
     }
-    node->now = *image;
-    if (image->present && image->end_kind != LAPSE_END_NONE) {
+    if (came || went) {
+        follow_order(state, node);
+    }
+    if (image->present && image->end_kind == LAPSE_END_STEADY) {
+        lapse_wheel_insert(&state->steady, node);
+    } else if (image->present && image->end_kind == LAPSE_END_WALL) {
         lapse_heap_insert(heap_of(state, image), node);
+    }
+}
+
+void lapse_state_trim_orders(struct lapse_state *state) {
+    for (size_t i = 0; i < state->by_index.count; i++) {
+        struct lapse_order *order = &state->by_index.items[i]->order;
+        struct lapse_span unused = lapse_steady_between(order->used, state->last.store);
+        if (order->made && unused.ns >= LAPSE_ORDER_UNUSED_NS) {
+            lapse_order_finish(state->alloc, order);
+        }
     }
 }
 
@@ -117,10 +164,9 @@ bool lapse_state_live(const struct lapse_node *node, const struct lapse_now *now
         return now->store.ns < image->end_ns;
     case LAPSE_END_WALL:
         return !image->reached && now->wall.ns < image->end_ns;
-    case LAPSE_END_NONE:
-        break;
+    default:
+        return true;
     }
-    return true;
 }
 
 struct lapse_span lapse_state_left(const struct lapse_now *now, struct lapse_end end) {
@@ -139,7 +185,8 @@ static void free_table(struct lapse_state *state, struct lapse_table *table) {
     while (node != NULL) {
         struct lapse_node *next = lapse_table_after(table, node);
         if (node->kind == LAPSE_ROW_BUCKET) {
-            free_table(state, &node->bucket->records);
+            lapse_order_finish(state->alloc, &lapse_node_bucket(state, node)->order);
+            free_table(state, &lapse_node_bucket(state, node)->records);
         }
         unsigned char *blob = node->now.blob;
         size_t blob_len = node->now.blob_len;
@@ -153,15 +200,26 @@ static void free_table(struct lapse_state *state, struct lapse_table *table) {
 
 static struct lapse_table *table_of(struct lapse_state *state, const struct lapse_node *node) {
     if (node->kind == LAPSE_ROW_RECORD) {
-        return &node->bucket->records;
+        return &lapse_node_bucket(state, node)->records;
     }
     return node->kind == LAPSE_ROW_LEASE ? &state->leases : &state->buckets;
 }
 
-static struct lapse_heap *heap_of(struct lapse_state *state, const struct lapse_image *image) {
-    LAPSE_ASSERT(image->end_kind != LAPSE_END_NONE);
-    if (image->end_kind == LAPSE_END_STEADY) {
-        return &state->steady;
+/* After a row of a key has come or gone: the order holds the newest that is left. */
+static void follow_order(struct lapse_state *state, const struct lapse_node *node) {
+    if (node->kind != LAPSE_ROW_RECORD || !lapse_node_bucket(state, node)->order.made) {
+        return;
     }
+    struct lapse_bucket *bucket = lapse_node_bucket(state, node);
+    struct lapse_node *newest = lapse_table_find(&bucket->records, lapse_node_key(node));
+    if (newest == NULL) {
+        lapse_order_remove(state->alloc, &bucket->order, lapse_node_key(node));
+    } else {
+        lapse_order_put(state->alloc, &bucket->order, newest);
+    }
+}
+
+static struct lapse_heap *heap_of(struct lapse_state *state, const struct lapse_image *image) {
+    LAPSE_ASSERT(image->end_kind == LAPSE_END_WALL);
     return image->reached ? &state->reached : &state->wall;
 }

@@ -8,23 +8,26 @@
  *
  * Invariants, cited where they are upheld and walked by lapse_check:
  *   S1  a node is linked in its table iff its image is present
- *   S2  a node is in the heap of its end's kind iff it is present and has an end; a date is in the
- *       heap of those reached iff the mark or a peak since its write has come to it
- *   S3  between commands the undo list is empty and no node has an undo position
- *   S4  a steady end is last + span; a record's revision is at most its bucket's
+ *   S2  a node is in the wheel or in the heap of its end's kind iff it is present and has an end; a
+ *       date is in the heap of those reached iff the mark or a peak since its write has come to it
+ *   S3  between commands the undo list is empty and no node is marked as listed or fresh
+ *   S4  a steady end is one span after a last use that the mark has seen; a record's revision is at
+ *       most its bucket's
  *   S5  a deferred renewal lies after the row's last use and before the row's end
  *   S6  peaks rise in number and fall strictly in wall reading, towards the mark
  *   S7  a ring holds consecutive revisions, the newest being the bucket's
  *   S8  every watcher is counted once: at the event it is told next, at the ring's end, or as one
  *       that has lost events
- *   S9  an ephemeral lease stands in the table and the heap of its kind and in no other; its token
+ *   S9  an ephemeral lease stands in the table and the wheel of its kind and in no other; its token
  *       is at most the last that the tenure gave */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 
 #include "heap.h"
 #include "lapse/lapse.h"
+#include "order.h"
 #include "table.h"
+#include "wheel.h"
 
 /* The instant of a command: read once at the door, a parameter below it. */
 struct lapse_now {
@@ -36,6 +39,7 @@ struct lapse_now {
 /* A renewal that was answered and is not yet durable. */
 struct lapse_deferred {
     struct lapse_deferred *prev, *next; /* by `queued` */
+    struct lapse_deferred *chain;       /* in the side table, by the node's hash */
     struct lapse_node *node;
     struct lapse_steady used;   /* the newest use: the term runs from here */
     struct lapse_steady queued; /* the oldest use not yet durable: flushed 1 s after it */
@@ -65,7 +69,7 @@ struct lapse_ceilings {
 /* Leases of this tenure alone. */
 struct lapse_ephemeral {
     struct lapse_table names;
-    struct lapse_heap ends;
+    struct lapse_wheel ends;
     int64_t token; /* the last given to one of them; 0: none */
 };
 
@@ -95,8 +99,10 @@ struct lapse_ring {
 
 struct lapse_bucket {
     struct lapse_node *row; /* its name and its last revision */
+    uint16_t index;         /* its place among all buckets */
     struct lapse_bucket_config config;
     struct lapse_table records;
+    struct lapse_order order; /* of the keys of `records`, while somebody lists them */
     struct lapse_ring ring;
     size_t watcher_count;
     size_t told, behind; /* watchers that have seen all; that have lost events (S8) */
@@ -142,11 +148,15 @@ struct lapse_state {
     int64_t seq;            /* of the last command */
     struct lapse_deferred *deferred_first, *deferred_last;
     struct lapse_ephemeral ephemeral;
+    struct lapse_deferred **deferred_slots; /* a power of two of chains; NULL until first use */
+    size_t deferred_slot_count, deferred_count;
     struct lapse_watcher **watchers; /* by id */
     size_t watcher_count, watcher_cap;
     int64_t watcher_id; /* the last one given */
     /* Indexes and the running command. */
-    struct lapse_heap steady, wall, reached;
+    struct lapse_buckets by_index; /* the buckets that nodes name by their index */
+    struct lapse_wheel steady;
+    struct lapse_heap wall, reached;
     struct lapse_txn txn;
 };
 
@@ -166,9 +176,16 @@ struct lapse_job {
 void lapse_state_init(struct lapse_state *state, const lapse_alloc *alloc, size_t watch_events_max);
 void lapse_state_finish(struct lapse_state *state);
 struct lapse_bucket *lapse_state_bucket(const struct lapse_state *state, struct lapse_bytes name);
-struct lapse_bucket *lapse_bucket_make(const lapse_alloc *alloc, struct lapse_bytes name,
+/* A bucket with an index and a row that stands in no table; NULL when memory runs out. */
+struct lapse_bucket *lapse_bucket_make(struct lapse_state *state, struct lapse_bytes name,
                                        const struct lapse_bucket_config *config);
-void lapse_bucket_free(const lapse_alloc *alloc, struct lapse_bucket *bucket);
+void lapse_bucket_free(struct lapse_state *state, struct lapse_bucket *bucket);
+/* The bucket of a record, or that whose row this is. */
+struct lapse_bucket *lapse_node_bucket(const struct lapse_state *state,
+                                       const struct lapse_node *node);
+/* The row that says about `node` what `image` says; it borrows from both. */
+void lapse_node_row(const struct lapse_state *state, const struct lapse_node *node,
+                    const struct lapse_image *image, struct lapse_row *ret);
 /* Frees a node of any kind that stands in no table, and what hangs on it. */
 void lapse_state_drop_node(struct lapse_state *state, struct lapse_node *node);
 /* Room for `node` in its table and for one more row with an end on store time, whatever the undo
@@ -176,9 +193,12 @@ void lapse_state_drop_node(struct lapse_state *state, struct lapse_node *node);
 bool lapse_state_reserve(struct lapse_state *state, struct lapse_node *node);
 /* The same for one more row with a date. */
 bool lapse_state_reserve_date(struct lapse_state *state);
-/* Gives the node another image and puts table and heaps right (S1, S2). Needs reserved room. */
+/* Gives the node another image and puts table, wheel and heaps right (S1, S2). Needs reserved
+ * room. */
 void lapse_state_place(struct lapse_state *state, struct lapse_node *node,
                        const struct lapse_image *image);
+/* Gives up the orders of keys that no listing has asked for lately. */
+void lapse_state_trim_orders(struct lapse_state *state);
 /* Whether the stored row is live; a deferred renewal is not looked at. */
 bool lapse_state_live(const struct lapse_node *node, const struct lapse_now *now);
 /* end minus now on the end's own clock; 0 where there is no end or it has come. */
@@ -219,19 +239,24 @@ void lapse_txn_finish(struct lapse_state *state);
 
 /* ---- idle.c */
 /* A deferred renewal's view: where the row ends for every call. */
-struct lapse_end lapse_idle_end(const struct lapse_node *node);
-bool lapse_idle_live(const struct lapse_node *node, const struct lapse_now *now);
+struct lapse_end lapse_idle_end(const struct lapse_state *state, const struct lapse_node *node);
+bool lapse_idle_live(const struct lapse_state *state, const struct lapse_node *node,
+                     const struct lapse_now *now);
 /* A use of a live row: renews it, deferred unless a FLUSH of this use has preceded. */
 enum lapse_status lapse_idle_use(struct lapse_job *job, struct lapse_node *node, bool *ret_renewed,
                                  struct lapse_end *ret_end);
 /* The FLUSH that is owed, if one is, and true: the deferred renewal of a node; the first that is
  * due; what must be durable before a read of the node is answered. */
-bool lapse_idle_owed(const struct lapse_node *node, struct lapse_command *ret);
+bool lapse_idle_owed(const struct lapse_state *state, const struct lapse_node *node,
+                     struct lapse_command *ret);
 bool lapse_idle_owed_due(const struct lapse_state *state, const struct lapse_now *now,
                          struct lapse_command *ret);
-bool lapse_idle_owed_use(const struct lapse_node *node, const struct lapse_now *now,
-                         struct lapse_command *ret, bool *ret_use);
+bool lapse_idle_owed_use(const struct lapse_state *state, const struct lapse_node *node,
+                         const struct lapse_now *now, struct lapse_command *ret, bool *ret_use);
 enum lapse_status lapse_idle_flush(struct lapse_job *job); /* FLUSH */
+/* The deferred renewal of a node, or NULL. */
+struct lapse_deferred *lapse_idle_deferred(const struct lapse_state *state,
+                                           const struct lapse_node *node);
 /* Forgets a deferred renewal that the row has caught up with or outlived. */
 void lapse_idle_settle(struct lapse_state *state, struct lapse_node *node);
 void lapse_idle_forget(struct lapse_state *state, struct lapse_node *node);
@@ -273,6 +298,8 @@ enum lapse_status lapse_kv_remove(struct lapse_job *job);
 enum lapse_status lapse_kv_retime(struct lapse_job *job);
 enum lapse_status lapse_kv_read(struct lapse_job *job);
 enum lapse_status lapse_kv_list(struct lapse_job *job);
+/* All live keys of the job's bucket with their values. */
+enum lapse_status lapse_kv_list_all(struct lapse_job *job);
 enum lapse_status lapse_lease_acquire(struct lapse_job *job);
 enum lapse_status lapse_lease_extend(struct lapse_job *job);
 enum lapse_status lapse_lease_release(struct lapse_job *job);

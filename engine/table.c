@@ -2,17 +2,24 @@
  * a rollback needs no memory. */
 #include "table.h"
 
-typedef bool (*node_before)(const struct lapse_node *a, const struct lapse_node *b);
+#include <string.h>
+
+struct ranked {
+    uint64_t rank;
+    struct lapse_node *node;
+};
 
 static size_t slot_of(const struct lapse_table *table, uint32_t hash);
-static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, node_before before,
+static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, bool by_key,
                    struct lapse_node ***ret);
-static void sink(struct lapse_node **nodes, size_t root, size_t count, node_before before);
-static bool key_before(const struct lapse_node *a, const struct lapse_node *b);
-static bool revision_before(const struct lapse_node *a, const struct lapse_node *b);
+static void rank(const struct lapse_table *table, bool by_key, struct ranked *ret);
+static const struct ranked *merge_sort(struct ranked *from, struct ranked *to, size_t count,
+                                       bool by_key);
+static bool ranks_before(const struct ranked *a, const struct ranked *b, bool by_key);
 
 bool lapse_table_reserve(const lapse_alloc *alloc, struct lapse_table *table) {
-    if (table->count < table->slot_count) {
+    /* Grown at three rows for two slots: a slot costs as much as a pointer in every row. */
+    if (table->count < table->slot_count + table->slot_count / 2) {
         return true;
     }
     if (table->slot_count > SIZE_MAX / (4 * sizeof(struct lapse_node *))) {
@@ -91,12 +98,12 @@ struct lapse_node *lapse_table_after(const struct lapse_table *table,
 
 bool lapse_table_sorted(const lapse_alloc *alloc, const struct lapse_table *table,
                         struct lapse_node ***ret) {
-    return sorted(alloc, table, key_before, ret);
+    return sorted(alloc, table, true, ret);
 }
 
 bool lapse_table_by_revision(const lapse_alloc *alloc, const struct lapse_table *table,
                              struct lapse_node ***ret) {
-    return sorted(alloc, table, revision_before, ret);
+    return sorted(alloc, table, false, ret);
 }
 
 void lapse_table_finish(const lapse_alloc *alloc, struct lapse_table *table) {
@@ -132,59 +139,86 @@ static size_t slot_of(const struct lapse_table *table, uint32_t hash) {
     return (size_t)hash & (table->slot_count - 1);
 }
 
-static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, node_before before,
+static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, bool by_key,
                    struct lapse_node ***ret) {
+    size_t count = table->count;
     *ret = NULL;
-    if (table->count == 0) {
+    if (count == 0) {
         return true;
     }
-    struct lapse_node **nodes =
-        alloc->resize(alloc->ctx, NULL, 0, table->count * sizeof(struct lapse_node *));
-    if (nodes == NULL) {
+    if (count > SIZE_MAX / (2 * sizeof(struct ranked))) {
         return false;
     }
-    size_t count = 0;
-    struct lapse_node *node = lapse_table_any(table);
-    for (; node != NULL; node = lapse_table_after(table, node)) {
-        nodes[count++] = node;
+    size_t bytes = 2 * count * sizeof(struct ranked);
+    struct lapse_node **nodes =
+        alloc->resize(alloc->ctx, NULL, 0, count * sizeof(struct lapse_node *));
+    struct ranked *ranked = nodes == NULL ? NULL : alloc->resize(alloc->ctx, NULL, 0, bytes);
+    if (ranked == NULL) {
+        lapse_alloc_free(alloc, nodes, count * sizeof(struct lapse_node *));
+        return false;
     }
-    LAPSE_ASSERT(count == table->count);
-    /* A heap sort of our own: the C library's may allocate behind the allocator's back. */
-    for (size_t root = count / 2; root > 0; root--) {
-        sink(nodes, root - 1, count, before);
+    rank(table, by_key, ranked);
+    const struct ranked *order = merge_sort(ranked, ranked + count, count, by_key);
+    for (size_t i = 0; i < count; i++) {
+        nodes[i] = order[i].node;
     }
-    for (size_t left = count - 1; left > 0; left--) {
-        struct lapse_node *last = nodes[left];
-        nodes[left] = nodes[0];
-        nodes[0] = last;
-        sink(nodes, 0, left, before);
-    }
+    lapse_alloc_free(alloc, ranked, bytes);
     *ret = nodes;
     return true;
 }
 
-static void sink(struct lapse_node **nodes, size_t root, size_t count, node_before before) {
-    for (size_t child = 2 * root + 1; child < count; child = 2 * root + 1) {
-        if (child + 1 < count && before(nodes[child], nodes[child + 1])) {
-            child++;
+/* Sorting a million rows by looking at each of them again and again would mostly wait for memory.
+ * So each gets a number that decides nearly always: its revision, or the eight bytes of its key
+ * that follow what all keys begin with. */
+static void rank(const struct lapse_table *table, bool by_key, struct ranked *ret) {
+    struct lapse_node *first = lapse_table_any(table);
+    struct lapse_bytes model = lapse_node_key(first);
+    size_t common = model.len;
+    size_t count = 0;
+    for (struct lapse_node *node = first; node != NULL; node = lapse_table_after(table, node)) {
+        struct lapse_bytes key = lapse_node_key(node);
+        common = key.len < common ? key.len : common;
+        while (common > 0 && memcmp(key.data, model.data, common) != 0) {
+            common--;
         }
-        if (!before(nodes[root], nodes[child])) {
-            return;
+        ret[count++] = (struct ranked){(uint64_t)node->now.revision, node};
+    }
+    LAPSE_ASSERT(count == table->count);
+    for (size_t i = 0; i < count && by_key; i++) {
+        struct lapse_bytes key = lapse_node_key(ret[i].node);
+        ret[i].rank = 0;
+        for (size_t k = common; k < common + sizeof(uint64_t); k++) {
+            ret[i].rank = ret[i].rank << 8 | (k < key.len ? key.data[k] : 0);
         }
-        struct lapse_node *lower = nodes[child];
-        nodes[child] = nodes[root];
-        nodes[root] = lower;
-        root = child;
     }
 }
 
-static bool key_before(const struct lapse_node *a, const struct lapse_node *b) {
-    return lapse_bytes_compare(lapse_node_key(a), lapse_node_key(b)) < 0;
+/* Bottom up, between two arrays; returns the one that the result is in. A sort of our own: the C
+ * library's may allocate behind the allocator's back. */
+static const struct ranked *merge_sort(struct ranked *from, struct ranked *to, size_t count,
+                                       bool by_key) {
+    for (size_t width = 1; width < count; width *= 2) {
+        for (size_t start = 0; start < count; start += 2 * width) {
+            size_t middle = count - start < width ? count : start + width;
+            size_t end = count - middle < width ? count : middle + width;
+            size_t a = start;
+            size_t b = middle;
+            for (size_t i = start; i < end; i++) {
+                bool second = a == middle || (b < end && ranks_before(&from[b], &from[a], by_key));
+                to[i] = from[second ? b++ : a++];
+            }
+        }
+        struct ranked *swap = from;
+        from = to;
+        to = swap;
+    }
+    return from;
 }
 
-static bool revision_before(const struct lapse_node *a, const struct lapse_node *b) {
-    if (a->now.revision != b->now.revision) {
-        return a->now.revision < b->now.revision;
+static bool ranks_before(const struct ranked *a, const struct ranked *b, bool by_key) {
+    if (a->rank != b->rank) {
+        return a->rank < b->rank;
     }
-    return key_before(a, b);
+    int order = lapse_bytes_compare(lapse_node_key(a->node), lapse_node_key(b->node));
+    return order < 0 || (by_key && order == 0 && a->node->now.revision < b->node->now.revision);
 }

@@ -21,8 +21,8 @@ void lapse_table_unlink(struct lapse_table *table, struct lapse_node *node);
 struct lapse_node *lapse_table_any(const struct lapse_table *table);
 struct lapse_node *lapse_table_after(const struct lapse_table *table,
                                      const struct lapse_node *node);
-/* All rows by the byte order of their keys: an array of table->count pointers from `alloc`, which
- * the caller frees; NULL when empty. False when memory runs out. */
+/* All rows by the byte order of their keys, then by revision: an array of table->count pointers
+ * from `alloc`, which the caller frees; NULL when empty. False when memory runs out. */
 bool lapse_table_sorted(const lapse_alloc *alloc, const struct lapse_table *table,
                         struct lapse_node ***ret);
 /* The same by revision, which for a lease is its token; by key where two have the same. */

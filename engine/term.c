@@ -18,10 +18,9 @@ enum lapse_status lapse_term_resolve(const struct lapse_term *own,
     }
     const struct lapse_term *term = own->given != 0 ? own : fallback;
     ret->end_kind = LAPSE_END_NONE;
-    ret->end_ns = ret->span_ns = ret->written_seq = 0;
+    ret->end_ns = ret->span_ns = ret->aux.written_seq = 0;
     ret->source = LAPSE_SOURCE_NONE;
     ret->idle = ret->reached = false;
-    ret->last_ns = now->store.ns;
     if (term->given == 0) {
         return LAPSE_OK;
     }
@@ -31,7 +30,7 @@ enum lapse_status lapse_term_resolve(const struct lapse_term *own,
         int64_t date = term->expires_at.ns;
         ret->end_kind = LAPSE_END_WALL;
         ret->end_ns = date < now->wall.ns ? now->wall.ns : date;
-        ret->written_seq = now->log_seq;
+        ret->aux.written_seq = now->log_seq;
         return LAPSE_OK;
     }
     struct lapse_steady end;

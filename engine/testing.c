@@ -96,7 +96,7 @@ void lapse_testing_at(struct lapse_testing *t, int64_t ns) {
 
 void lapse_testing_bucket(struct lapse_testing *t, const char *name, unsigned given, int64_t span,
                           int64_t markers) {
-    struct lapse_bucket_config config = {.term = {given, {span}, {span}, {0}},
+    struct lapse_bucket_config config = {.term = {.given = given, .ttl = {span}, .idle = {span}},
                                          .markers = {markers}};
     enum lapse_status status =
         lapse_bucket_open(t->store, lapse_bytes_of(name), &config, &t->r, &t->err);

@@ -24,32 +24,32 @@ bool lapse_txn_touch(struct lapse_state *state, struct lapse_node *node) {
     if (!lapse_state_reserve(state, node)) {
         return false;
     }
-    if (node->undo_pos != LAPSE_POS_NONE) {
+    if (node->listed) {
         return true;
     }
     void *entries = txn->entries;
-    if (txn->count >= LAPSE_POS_NONE - 1 ||
-        !lapse_alloc_grow(state->alloc, &entries, &txn->cap, txn->count + 1,
+    if (!lapse_alloc_grow(state->alloc, &entries, &txn->cap, txn->count + 1,
                           sizeof(*txn->entries))) {
         return false;
     }
     txn->entries = entries;
-    node->undo_pos = (uint32_t)txn->count;
+    node->listed = true;
     txn->entries[txn->count++] = (struct lapse_undo){node, node->now};
     return true;
 }
 
 void lapse_txn_set(struct lapse_state *state, struct lapse_node *node,
                    const struct lapse_image *image) {
-    LAPSE_ASSERT(node->undo_pos < state->txn.count);
-    const struct lapse_undo *entry = &state->txn.entries[node->undo_pos];
-    LAPSE_ASSERT(entry->node == node);
+    LAPSE_ASSERT(node->listed);
     unsigned char *blob = node->now.blob;
     size_t blob_len = node->now.blob_len;
     lapse_state_place(state, node, image);
     state->txn.changes++;
-    if (blob != entry->before.blob && blob != image->blob) {
-        lapse_alloc_free(state->alloc, blob, blob_len);
+    if (blob != image->blob) {
+        if (node->fresh) {
+            lapse_alloc_free(state->alloc, blob, blob_len);
+        }
+        node->fresh = image->blob != NULL;
     }
 }
 
@@ -62,7 +62,7 @@ enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind k
                                   const struct lapse_node *node, const struct lapse_image *image,
                                   int64_t *ret_revision) {
     struct lapse_state *state = job->state;
-    struct lapse_bucket *bucket = node->bucket;
+    struct lapse_bucket *bucket = lapse_node_bucket(state, node);
     struct lapse_image row = bucket->row->now;
     if (row.revision == INT64_MAX) {
         return lapse_error_set(job->err, LAPSE_RANGE,
@@ -112,7 +112,7 @@ void lapse_txn_rollback(struct lapse_state *state) {
         struct lapse_image before = txn->entries[txn->count].before;
         unsigned char *blob = node->now.blob;
         size_t blob_len = node->now.blob_len;
-        node->undo_pos = LAPSE_POS_NONE;
+        node->listed = node->fresh = false;
         lapse_state_place(state, node, &before);
         if (blob != before.blob) {
             lapse_alloc_free(state->alloc, blob, blob_len);
@@ -124,6 +124,7 @@ void lapse_txn_rollback(struct lapse_state *state) {
     txn->changes = 0;
     state->token = txn->token_before;
     state->ceilings = txn->ceilings_before;
+    lapse_wheel_settle(&state->steady);
 }
 
 void lapse_txn_finish(struct lapse_state *state) {
@@ -138,7 +139,7 @@ void lapse_txn_finish(struct lapse_state *state) {
     for (size_t i = 0; i < txn->count; i++) {
         struct lapse_node *node = txn->entries[i].node;
         const struct lapse_image *before = &txn->entries[i].before;
-        node->undo_pos = LAPSE_POS_NONE;
+        node->listed = node->fresh = false;
         if (before->blob != node->now.blob) {
             lapse_alloc_free(state->alloc, before->blob, before->blob_len);
         }
@@ -150,6 +151,7 @@ void lapse_txn_finish(struct lapse_state *state) {
     }
     txn->count = 0;
     txn->changes = 0;
+    lapse_wheel_settle(&state->steady);
 }
 
 static void free_events(struct lapse_state *state) {

@@ -18,7 +18,8 @@ static enum lapse_status walk_records(const struct walk *walk, enum lapse_part p
 static enum lapse_status walk_bucket(const struct walk *walk, const struct lapse_bucket *bucket,
                                      enum lapse_part part);
 static enum lapse_status walk_tenure(const struct walk *walk);
-static void deferred_row(const struct lapse_node *node, struct lapse_row *ret);
+static void deferred_row(const struct lapse_state *state, const struct lapse_node *node,
+                         struct lapse_row *ret);
 static enum lapse_status no_memory(const struct walk *walk);
 
 enum lapse_status lapse_state_walk(const struct lapse_state *state, lapse_row_visit visit,
@@ -77,7 +78,7 @@ static enum lapse_status walk_table(const struct walk *walk, const struct lapse_
     enum lapse_status status = LAPSE_OK;
     for (size_t i = 0; i < table->count && status == LAPSE_OK; i++) {
         struct lapse_row row;
-        lapse_node_row(nodes[i], &nodes[i]->now, &row);
+        lapse_node_row(walk->state, nodes[i], &nodes[i]->now, &row);
         status = walk->visit(walk->ctx, &row);
     }
     lapse_alloc_free(walk->state->alloc, nodes, table->count * sizeof(struct lapse_node *));
@@ -92,7 +93,7 @@ static enum lapse_status walk_records(const struct walk *walk, enum lapse_part p
     }
     enum lapse_status status = LAPSE_OK;
     for (size_t i = 0; i < buckets->count && status == LAPSE_OK; i++) {
-        status = walk_bucket(walk, nodes[i]->bucket, part);
+        status = walk_bucket(walk, lapse_node_bucket(walk->state, nodes[i]), part);
     }
     lapse_alloc_free(walk->state->alloc, nodes, buckets->count * sizeof(struct lapse_node *));
     return status;
@@ -109,9 +110,9 @@ static enum lapse_status walk_bucket(const struct walk *walk, const struct lapse
     }
     enum lapse_status status = LAPSE_OK;
     for (size_t i = 0; i < bucket->records.count && status == LAPSE_OK; i++) {
-        if (nodes[i]->deferred != NULL) {
+        if (nodes[i]->deferred) {
             struct lapse_row row;
-            deferred_row(nodes[i], &row);
+            deferred_row(walk->state, nodes[i], &row);
             status = walk->visit(walk->ctx, &row);
         }
     }
@@ -140,12 +141,14 @@ static enum lapse_status walk_tenure(const struct walk *walk) {
 }
 
 /* The record as it will be once the renewal is durable, and when it was put off. */
-static void deferred_row(const struct lapse_node *node, struct lapse_row *ret) {
-    lapse_node_row(node, &node->now, ret);
+static void deferred_row(const struct lapse_state *state, const struct lapse_node *node,
+                         struct lapse_row *ret) {
+    const struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
+    lapse_node_row(state, node, &node->now, ret);
     ret->part = LAPSE_PART_TENURE;
-    ret->record.last = node->deferred->used;
-    ret->record.end = lapse_idle_end(node);
-    ret->mark.store = node->deferred->queued;
+    ret->record.last = deferred->used;
+    ret->record.end = lapse_idle_end(state, node);
+    ret->mark.store = deferred->queued;
 }
 
 static enum lapse_status no_memory(const struct walk *walk) {

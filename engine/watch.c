@@ -33,14 +33,15 @@ enum lapse_status lapse_watch_start(struct lapse_job *job) {
     if (command->u.watch.from == LAPSE_WATCH_LIVE) {
         struct lapse_node *node = lapse_table_find(&job->bucket->records, command->key);
         if (command->key.len == 0) {
-            enum lapse_status status = lapse_kv_list(job);
+            enum lapse_status status = lapse_kv_list_all(job);
             if (status != LAPSE_OK) {
                 return status;
             }
-        } else if (node != NULL && lapse_idle_live(node, &job->now)) {
+        } else if (node != NULL && lapse_idle_live(job->state, node, &job->now)) {
             struct lapse_item item = {.key = lapse_node_key(node),
                                       .value = lapse_image_blob(&node->now),
-                                      .revision = node->now.revision};
+                                      .revision = node->now.revision,
+                                      .kind = LAPSE_RECORD_VALUE};
             if (!lapse_result_item(result, &item)) {
                 return no_memory(job);
             }

@@ -46,8 +46,8 @@ enum lapse_status lapse_clock_manual_step_wall(struct lapse_clock_manual *manual
 void lapse_clock_manual_reboot(struct lapse_clock_manual *manual, struct lapse_wall wall);
 
 /* The machine's clocks: boot and raw from CLOCK_BOOTTIME and the kernel's id of this boot, wall
- * from CLOCK_REALTIME. It has no state of its own and may be read from any thread. `read` answers IO
- * where the machine does not tell its boot. */
+ * from CLOCK_REALTIME. It has no state of its own and may be read from any thread. `read` answers
+ * IO where the machine does not tell its boot. */
 lapse_clock lapse_clock_system(void);
 
 #ifdef __cplusplus

@@ -15,8 +15,8 @@
  * one thread: no other may be in a call then. Clock, journal and a walk's visitor are called with
  * the mutex held and must not call the handle. A result and an error belong to one thread. What
  * lapse_preceding tells borrows from the store, so whoever asks for it keeps other threads out
- * until it has been carried out. Different handles are independent, but for an allocator that they share:
- * it must be one that threads may share.
+ * until it has been carried out. Different handles are independent, but for an allocator that they
+ * share: it must be one that threads may share.
  * Faults. A negative status leaves the state as it was before the call (lapse_check still holds),
  * save that log commands which preceded it stay carried out: they change no answer.
  */
@@ -73,10 +73,10 @@ enum lapse_status lapse_preceding(struct lapse *store, const struct lapse_comman
                                   struct lapse_command *ret, struct lapse_error *err);
 
 /* The class of `command` by what is live now. An extend, a release, a persistent acquire, and a
- * batch with one of these, look like log commands; where an ephemeral lease is live under the name, this
- * tenure alone answers, so they are LOCAL and have no place in a log. For who keeps a log: ask this
- * at the reading at which the command is carried out, and log what is LOG. Changes nothing. OK;
- * also INVALID, IO, RANGE, UNAVAILABLE as the command itself would. */
+ * batch with one of these, look like log commands; where an ephemeral lease is live under the name,
+ * this tenure alone answers, so they are LOCAL and have no place in a log. For who keeps a log: ask
+ * this at the reading at which the command is carried out, and log what is LOG. Changes nothing.
+ * OK; also INVALID, IO, RANGE, UNAVAILABLE as the command itself would. */
 enum lapse_status lapse_resolve_class(struct lapse *store, const struct lapse_command *command,
                                       enum lapse_class *ret, struct lapse_error *err);
 
