@@ -12,6 +12,7 @@ enum need {
     NEED_NAME = 4,       /* a lease name, not empty */
     NEED_FLUSH = 8,      /* the key's deferred renewal precedes it */
     NEED_FLUSH_DUE = 16, /* all due renewals precede it */
+    NEED_SESSION = 64,   /* a session name, not empty */
     NEED_USE = 32        /* it uses the key: a renewal that must be durable precedes it */
 };
 
@@ -24,9 +25,11 @@ struct verb_row {
 static enum lapse_status find_bucket(struct lapse_job *job);
 static enum lapse_status check_mark(struct lapse_job *job);
 static const struct verb_row *find_row(enum lapse_verb verb);
+static const char *key_word(unsigned needs);
 static enum lapse_status check_len(struct lapse_job *job, const char *what,
                                    struct lapse_bytes bytes, size_t most, bool may_be_empty);
 static enum lapse_status check_extra(struct lapse_job *job);
+static enum lapse_status check_acquire(struct lapse_job *job);
 
 static const struct verb_row verb_rows[] = {
     {LAPSE_VERB_OPEN, 0, lapse_kv_open},
@@ -46,6 +49,9 @@ static const struct verb_row verb_rows[] = {
     {LAPSE_VERB_ACQUIRE, NEED_NAME, lapse_lease_acquire},
     {LAPSE_VERB_EXTEND, NEED_NAME, lapse_lease_extend},
     {LAPSE_VERB_RELEASE, NEED_NAME, lapse_lease_release},
+    {LAPSE_VERB_SESSION, NEED_SESSION, lapse_session_begin},
+    {LAPSE_VERB_KEEPALIVE, NEED_SESSION, lapse_session_keep},
+    {LAPSE_VERB_CLOSE, NEED_SESSION, lapse_session_end},
     {LAPSE_VERB_INSPECT, NEED_NAME, lapse_lease_inspect},
     {LAPSE_VERB_WATCH, NEED_BUCKET, lapse_watch_start},
     {LAPSE_VERB_UNWATCH, 0, lapse_watch_stop},
@@ -67,13 +73,16 @@ enum lapse_status lapse_job_check(struct lapse_job *job) {
                                (int)command->verb);
     }
     enum lapse_status status = LAPSE_OK;
-    if ((row->needs & NEED_BUCKET) != 0 || command->verb == LAPSE_VERB_OPEN) {
+    if (status == LAPSE_OK) {
+        status = lapse_request_check(job);
+    }
+    if (status == LAPSE_OK &&
+        ((row->needs & NEED_BUCKET) != 0 || command->verb == LAPSE_VERB_OPEN)) {
         status = check_len(job, "bucket name", command->bucket, LAPSE_BUCKET_NAME_MAX, false);
     }
     if (status == LAPSE_OK) {
-        bool required = (row->needs & (NEED_KEY | NEED_NAME)) != 0;
-        const char *what = (row->needs & NEED_NAME) != 0 ? "lease name" : "key";
-        status = check_len(job, what, command->key, LAPSE_KEY_BYTES_MAX, !required);
+        bool required = (row->needs & (NEED_KEY | NEED_NAME | NEED_SESSION)) != 0;
+        status = check_len(job, key_word(row->needs), command->key, LAPSE_KEY_BYTES_MAX, !required);
     }
     if (status == LAPSE_OK) {
         status = check_extra(job);
@@ -127,10 +136,15 @@ bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret) {
 }
 
 enum lapse_status lapse_job_apply(struct lapse_job *job) {
+    enum lapse_status status = LAPSE_OK;
+    if (lapse_request_recall(job, &status)) {
+        return status;
+    }
     if (lapse_ephemeral_takes(job)) {
         return lapse_ephemeral_run(job);
     }
-    return find_row(job->command->verb)->run(job);
+    status = find_row(job->command->verb)->run(job);
+    return status == LAPSE_OK ? lapse_request_note(job) : status;
 }
 
 static const struct verb_row *find_row(enum lapse_verb verb) {
@@ -140,6 +154,14 @@ static const struct verb_row *find_row(enum lapse_verb verb) {
         }
     }
     return NULL;
+}
+
+/* What the key of a command is. */
+static const char *key_word(unsigned needs) {
+    if ((needs & NEED_SESSION) != 0) {
+        return "session name";
+    }
+    return (needs & NEED_NAME) != 0 ? "lease name" : "key";
 }
 
 static enum lapse_status check_len(struct lapse_job *job, const char *what,
@@ -183,14 +205,11 @@ static enum lapse_status check_extra(struct lapse_job *job) {
     case LAPSE_VERB_MARK:
         return check_mark(job);
     case LAPSE_VERB_ACQUIRE:
-        if (command->u.lease.durability != LAPSE_PERSISTENT &&
-            command->u.lease.durability != LAPSE_EPHEMERAL) {
-            return lapse_error_set(job->err, LAPSE_INVALID,
-                                   "acquire was asked for with durability %d; give one of "
-                                   "enum lapse_durability",
-                                   (int)command->u.lease.durability);
-        }
-        return check_len(job, "owner", command->u.lease.owner, LAPSE_OWNER_BYTES_MAX, false);
+        return check_acquire(job);
+    case LAPSE_VERB_SESSION:
+    case LAPSE_VERB_KEEPALIVE:
+    case LAPSE_VERB_CLOSE:
+        return check_len(job, "owner", command->u.session.owner, LAPSE_OWNER_BYTES_MAX, false);
     case LAPSE_VERB_EXTEND:
     case LAPSE_VERB_RELEASE:
         return check_len(job, "owner", command->u.lease.owner, LAPSE_OWNER_BYTES_MAX,
@@ -239,6 +258,36 @@ static enum lapse_status check_mark(struct lapse_job *job) {
         return lapse_error_set(job->err, LAPSE_INVALID,
                                "mark: a ceiling of revisions names no bucket; name the one it is "
                                "for");
+    }
+    return LAPSE_OK;
+}
+
+/* A lease has a span of its own or a session; what a session ends is stored. */
+static enum lapse_status check_acquire(struct lapse_job *job) {
+    const struct lapse_command *command = job->command;
+    char text[LAPSE_TIME_TEXT_MAX];
+    if (command->u.lease.durability != LAPSE_PERSISTENT &&
+        command->u.lease.durability != LAPSE_EPHEMERAL) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "acquire was asked for with durability %d; give one of "
+                               "enum lapse_durability",
+                               (int)command->u.lease.durability);
+    }
+    enum lapse_status status =
+        check_len(job, "owner", command->u.lease.owner, LAPSE_OWNER_BYTES_MAX, false);
+    if (status != LAPSE_OK || command->u.lease.session.len == 0) {
+        return status;
+    }
+    if (command->u.lease.span.ns != 0) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "acquire gives a span of %s and a session; give span 0 with a "
+                               "session, whose end the lease has",
+                               lapse_span_print(command->u.lease.span, text));
+    }
+    if (command->u.lease.durability != LAPSE_PERSISTENT) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "acquire asks for an ephemeral lease with a session; a lease that "
+                               "ends with a session is persistent");
     }
     return LAPSE_OK;
 }

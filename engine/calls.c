@@ -7,6 +7,10 @@ static struct lapse_command write_command(enum lapse_verb verb, struct lapse_byt
 static enum lapse_status apply_key(struct lapse *store, enum lapse_verb verb,
                                    struct lapse_bytes bucket, struct lapse_bytes key,
                                    struct lapse_result *result, struct lapse_error *err);
+static enum lapse_status apply_session(struct lapse *store, enum lapse_verb verb,
+                                       struct lapse_bytes name, struct lapse_bytes owner,
+                                       struct lapse_span span, struct lapse_result *result,
+                                       struct lapse_error *err);
 static struct lapse_command lease_command(enum lapse_verb verb, struct lapse_bytes name,
                                           struct lapse_bytes owner, struct lapse_span span,
                                           const int64_t *token);
@@ -134,6 +138,34 @@ enum lapse_status lapse_acquire_ephemeral(struct lapse *store, struct lapse_byte
     return lapse_apply(store, &command, result, err);
 }
 
+enum lapse_status lapse_acquire_session(struct lapse *store, struct lapse_bytes name,
+                                        struct lapse_bytes owner, struct lapse_bytes session,
+                                        struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_span none = {0};
+    struct lapse_command command = lease_command(LAPSE_VERB_ACQUIRE, name, owner, none, NULL);
+    command.u.lease.session = session;
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_session_open(struct lapse *store, struct lapse_bytes name,
+                                     struct lapse_bytes owner, struct lapse_span span,
+                                     struct lapse_result *result, struct lapse_error *err) {
+    return apply_session(store, LAPSE_VERB_SESSION, name, owner, span, result, err);
+}
+
+enum lapse_status lapse_session_keepalive(struct lapse *store, struct lapse_bytes name,
+                                          struct lapse_bytes owner, struct lapse_span span,
+                                          struct lapse_result *result, struct lapse_error *err) {
+    return apply_session(store, LAPSE_VERB_KEEPALIVE, name, owner, span, result, err);
+}
+
+enum lapse_status lapse_session_close(struct lapse *store, struct lapse_bytes name,
+                                      struct lapse_bytes owner, struct lapse_result *result,
+                                      struct lapse_error *err) {
+    struct lapse_span none = {0};
+    return apply_session(store, LAPSE_VERB_CLOSE, name, owner, none, result, err);
+}
+
 enum lapse_status lapse_extend(struct lapse *store, struct lapse_bytes name,
                                struct lapse_bytes owner, struct lapse_span span,
                                const int64_t *token, struct lapse_result *result,
@@ -210,4 +242,14 @@ static struct lapse_command lease_command(enum lapse_verb verb, struct lapse_byt
         command.u.lease.token = *token;
     }
     return command;
+}
+
+static enum lapse_status apply_session(struct lapse *store, enum lapse_verb verb,
+                                       struct lapse_bytes name, struct lapse_bytes owner,
+                                       struct lapse_span span, struct lapse_result *result,
+                                       struct lapse_error *err) {
+    struct lapse_command command = {.verb = verb, .key = name};
+    command.u.session.owner = owner;
+    command.u.session.span = span;
+    return lapse_apply(store, &command, result, err);
 }

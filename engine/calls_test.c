@@ -89,3 +89,31 @@ Test(calls, leases_and_watches_take_every_argument) {
     cr_expect_eq(lapse_poll(t.store, watcher, 8, r, &t.err), LAPSE_INVALID);
     lapse_testing_close(&t);
 }
+
+Test(calls, sessions_take_every_argument) {
+    struct lapse_testing t;
+    lapse_testing_open(&t);
+    struct lapse_result *r = &t.r;
+    struct lapse_bytes name = bytes("s");
+    struct lapse_bytes a = bytes("a");
+    struct lapse_bytes b = bytes("b");
+    struct lapse_span none = {0};
+    struct lapse_span span = {S(5)};
+    cr_assert_eq(lapse_session_open(t.store, name, a, span, r, &t.err), LAPSE_OK);
+    cr_expect(r->token == 1 && r->left.ns == S(5) && !r->renewed);
+    cr_expect_eq(lapse_session_open(t.store, name, b, span, r, &t.err), LAPSE_HELD);
+    cr_expect(lapse_testing_is(r->owner, "a"));
+    cr_expect_eq(lapse_acquire_session(t.store, bytes("job"), b, name, r, &t.err), LAPSE_OK);
+    cr_expect(r->left.ns == S(5) && lapse_testing_is(r->owner, "b"));
+    span.ns = S(8);
+    cr_expect_eq(lapse_session_keepalive(t.store, name, b, span, r, &t.err), LAPSE_LOST);
+    cr_expect_eq(lapse_session_keepalive(t.store, name, a, span, r, &t.err), LAPSE_OK);
+    cr_expect_eq(r->left.ns, S(8));
+    cr_expect_eq(lapse_session_keepalive(t.store, name, a, none, r, &t.err), LAPSE_OK);
+    cr_expect_eq(r->left.ns, S(8));
+    cr_expect_eq(lapse_session_close(t.store, name, b, r, &t.err), LAPSE_LOST);
+    cr_expect_eq(lapse_session_close(t.store, name, a, r, &t.err), LAPSE_OK);
+    cr_expect_eq(lapse_inspect(t.store, bytes("job"), r, &t.err), LAPSE_ABSENT);
+    cr_expect_eq(lapse_acquire_session(t.store, bytes("job"), b, name, r, &t.err), LAPSE_LOST);
+    lapse_testing_close(&t);
+}

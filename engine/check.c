@@ -1,4 +1,4 @@
-/* The check: walks every invariant of the state (S1 to S9 in state.h). It finds our own mistakes,
+/* The check: walks every invariant of the state (S1 to S10 in state.h). It finds our own mistakes,
  * so what it answers is BUG with a sentence. */
 #include "ephemeral.h"
 
@@ -9,6 +9,11 @@ static enum lapse_status check_bucket(const struct lapse_state *state,
                                       size_t *wall, struct lapse_error *err);
 static enum lapse_status check_leases(const struct lapse_state *state, size_t *steady,
                                       struct lapse_error *err);
+static enum lapse_status check_sessions(const struct lapse_state *state, struct lapse_error *err);
+static enum lapse_status check_session(const struct lapse_state *state,
+                                       const struct lapse_node *row, struct lapse_error *err);
+static enum lapse_status check_requests(const struct lapse_state *state, size_t *steady,
+                                        struct lapse_error *err);
 static enum lapse_status check_node(const struct lapse_state *state, const struct lapse_node *node,
                                     size_t *steady, size_t *wall, struct lapse_error *err);
 static enum lapse_status check_ring(const struct lapse_state *state,
@@ -30,6 +35,12 @@ enum lapse_status lapse_state_check(const struct lapse_state *state, struct laps
     if (status == LAPSE_OK) {
         status = check_leases(state, &steady, err);
     }
+    if (status == LAPSE_OK) {
+        status = check_sessions(state, err);
+    }
+    if (status == LAPSE_OK) {
+        status = check_requests(state, &steady, err);
+    }
     size_t dates = state->wall.count + state->reached.count;
     if (status == LAPSE_OK && (steady != state->steady.count || wall != dates)) {
         status = lapse_error_set(err, LAPSE_BUG,
@@ -41,10 +52,10 @@ enum lapse_status lapse_state_check(const struct lapse_state *state, struct laps
         status = lapse_wheel_check(&state->steady, err);
     }
     if (status == LAPSE_OK) {
-        status = lapse_heap_check(&state->wall, err);
+        status = lapse_heap_check(&state->wall, LAPSE_END_WALL, err);
     }
     if (status == LAPSE_OK) {
-        status = lapse_heap_check(&state->reached, err);
+        status = lapse_heap_check(&state->reached, LAPSE_END_WALL, err);
     }
     if (status == LAPSE_OK) {
         status = check_deferred(state, err);
@@ -105,7 +116,7 @@ static enum lapse_status check_leases(const struct lapse_state *state, size_t *s
         if (node->now.revision < 1 || node->now.revision > state->token) {
             return bug(node, "has a token that the store never gave", err);
         }
-        if (node->now.end_kind != LAPSE_END_STEADY || node->now.blob_len == 0) {
+        if (lapse_state_end(&node->now).kind != LAPSE_END_STEADY || node->now.blob_len == 0) {
             return bug(node, "is a lease without an owner or an end", err);
         }
         status = check_node(state, node, steady, &wall, err);
@@ -113,7 +124,60 @@ static enum lapse_status check_leases(const struct lapse_state *state, size_t *s
     return status;
 }
 
-/* What holds for every row (S1 to S4). */
+static enum lapse_status check_sessions(const struct lapse_state *state, struct lapse_error *err) {
+    enum lapse_status status = lapse_table_check(&state->sessions, err);
+    const struct lapse_node *row = lapse_table_any(&state->sessions);
+    for (; row != NULL && status == LAPSE_OK; row = lapse_table_after(&state->sessions, row)) {
+        status = check_session(state, row, err);
+    }
+    if (status == LAPSE_OK && state->sessions_due.count != state->sessions.count) {
+        return lapse_error_set(err, LAPSE_BUG, "%zu sessions are stored and %zu are in the heap",
+                               state->sessions.count, state->sessions_due.count);
+    }
+    return status == LAPSE_OK ? lapse_heap_check(&state->sessions_due, LAPSE_END_STEADY, err)
+                              : status;
+}
+
+/* A session's own row, and its list; that each member belongs there is checked with the member. */
+static enum lapse_status check_session(const struct lapse_state *state,
+                                       const struct lapse_node *row, struct lapse_error *err) {
+    const struct lapse_session *session = row->now.aux.session;
+    const struct lapse_image *image = &row->now;
+    if (row->kind != LAPSE_ROW_SESSION || session->row != row || session->id != image->revision ||
+        session->id < 1 || session->id > state->session) {
+        return bug(row, "is not the row of its session, or of a number never given", err);
+    }
+    if (!image->present || row->listed || row->fresh || image->blob_len == 0 ||
+        image->end_kind != LAPSE_END_STEADY || image->span_ns <= 0) {
+        return bug(row, "is a session without an owner, a span or an end (S1, S3)", err);
+    }
+    if (!row->placed || row->at.heap_pos >= state->sessions_due.count ||
+        state->sessions_due.items[row->at.heap_pos] != row) {
+        return bug(row, "is not in the heap of sessions (S10)", err);
+    }
+    for (size_t i = 0; i < session->members.count; i++) {
+        if (lapse_image_session(&session->members.items[i]->now) != session) {
+            return bug(session->members.items[i], "is listed by a session not its own (S10)", err);
+        }
+    }
+    return lapse_heap_check(&session->members, LAPSE_END_NONE, err);
+}
+
+static enum lapse_status check_requests(const struct lapse_state *state, size_t *steady,
+                                        struct lapse_error *err) {
+    size_t wall = 0;
+    enum lapse_status status = lapse_table_check(&state->requests, err);
+    const struct lapse_node *node = lapse_table_any(&state->requests);
+    for (; node != NULL && status == LAPSE_OK; node = lapse_table_after(&state->requests, node)) {
+        if (node->now.end_kind != LAPSE_END_STEADY || node->now.blob_len == 0) {
+            return bug(node, "is a request without an answer or an end", err);
+        }
+        status = check_node(state, node, steady, &wall, err);
+    }
+    return status;
+}
+
+/* What holds for every row (S1 to S4, S10). */
 static enum lapse_status check_node(const struct lapse_state *state, const struct lapse_node *node,
                                     size_t *steady, size_t *wall, struct lapse_error *err) {
     const struct lapse_image *image = &node->now;
@@ -122,6 +186,15 @@ static enum lapse_status check_node(const struct lapse_state *state, const struc
     }
     if ((image->blob == NULL) != (image->blob_len == 0)) {
         return bug(node, "has a value and a length that do not fit", err);
+    }
+    const struct lapse_session *session = lapse_image_session(image);
+    if (session != NULL) {
+        bool listed = node->placed && node->at.heap_pos < session->members.count &&
+                      session->members.items[node->at.heap_pos] == node;
+        bool bare = image->end_kind == LAPSE_END_NONE && image->end_ns == 0 && !image->idle;
+        return listed && bare && session->row->now.present
+                   ? LAPSE_OK
+                   : bug(node, "is not a member of its session, or has an end beside (S10)", err);
     }
     if (image->end_kind == LAPSE_END_NONE) {
         bool bare = !node->placed && image->end_ns == 0 && !image->idle;

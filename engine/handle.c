@@ -201,9 +201,7 @@ static enum lapse_status open_state(struct lapse *store, struct lapse_error *err
     if (store->journaled) {
         enum lapse_status status =
             store->journal.load(store->journal.ctx, lapse_load_row, &load, err);
-        if (status == LAPSE_OK) {
-            status = lapse_load_finish(&load);
-        }
+        status = lapse_load_finish(&load, status);
         if (status != LAPSE_OK) {
             return status;
         }

@@ -27,7 +27,7 @@ void lapse_handle_free(struct lapse *store);
 /* OK, or INVALID when some members are set and others are not. *ret_journaled: all are. */
 enum lapse_status lapse_journal_check(const lapse_journal *journal, bool *ret_journaled,
                                       struct lapse_error *err);
-/* Writes the undo list read forwards, the token counter, the mark and its peaks, as one
+/* Writes the undo list read forwards, the counters, the mark and its peaks, as one
  * transaction. On a fault nothing is written, except UNKNOWN: then it may be. */
 enum lapse_status lapse_journal_write(const lapse_journal *journal, enum lapse_sync sync,
                                       const struct lapse_state *state, int64_t *ret_point,

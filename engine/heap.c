@@ -6,6 +6,7 @@
 static void rise(struct lapse_heap *heap, size_t at);
 static void sink(struct lapse_heap *heap, size_t at);
 static void put(struct lapse_heap *heap, size_t at, struct lapse_node *node);
+static const struct lapse_node *lead(const struct lapse_node *node);
 
 bool lapse_heap_reserve(const lapse_alloc *alloc, struct lapse_heap *heap, size_t more) {
     void *items = heap->items;
@@ -41,6 +42,13 @@ void lapse_heap_remove(struct lapse_heap *heap, struct lapse_node *node) {
     sink(heap, at);
 }
 
+void lapse_heap_moved(struct lapse_heap *heap, struct lapse_node *node) {
+    LAPSE_ASSERT(node->placed);
+    LAPSE_ASSERT(node->at.heap_pos < heap->count);
+    rise(heap, node->at.heap_pos);
+    sink(heap, node->at.heap_pos);
+}
+
 void lapse_heap_finish(const lapse_alloc *alloc, struct lapse_heap *heap) {
     lapse_alloc_free(alloc, heap->items, heap->cap * sizeof(*heap->items));
     *heap = (struct lapse_heap){0};
@@ -51,6 +59,11 @@ bool lapse_heap_before(const struct lapse_buckets *buckets, const struct lapse_n
     if (a->now.end_ns != b->now.end_ns) {
         return a->now.end_ns < b->now.end_ns;
     }
+    return lapse_heap_before_at_once(buckets, lead(a), lead(b));
+}
+
+bool lapse_heap_before_at_once(const struct lapse_buckets *buckets, const struct lapse_node *a,
+                               const struct lapse_node *b) {
     if (a->kind != b->kind) {
         return a->kind < b->kind;
     }
@@ -58,22 +71,24 @@ bool lapse_heap_before(const struct lapse_buckets *buckets, const struct lapse_n
         return a->now.revision < b->now.revision;
     }
     if (a->bucket != b->bucket) {
-        /* Of records alone: a lease has no bucket. */
+        /* Of records alone: nothing else has a bucket. */
         return lapse_bytes_compare(lapse_node_key(buckets->items[a->bucket]->row),
                                    lapse_node_key(buckets->items[b->bucket]->row)) < 0;
     }
     return lapse_bytes_compare(lapse_node_key(a), lapse_node_key(b)) < 0;
 }
 
-enum lapse_status lapse_heap_check(const struct lapse_heap *heap, struct lapse_error *err) {
+enum lapse_status lapse_heap_check(const struct lapse_heap *heap, enum lapse_end_kind kind,
+                                   struct lapse_error *err) {
     for (size_t i = 0; i < heap->count; i++) {
         const struct lapse_node *node = heap->items[i];
         if (!node->placed || node->at.heap_pos != i) {
             return lapse_error_set(err, LAPSE_BUG, "the row at heap place %zu believes to be at %u",
                                    i, (unsigned)node->at.heap_pos);
         }
-        if (!node->now.present || node->now.end_kind != LAPSE_END_WALL) {
-            return lapse_error_set(err, LAPSE_BUG, "the row at heap place %zu has no date", i);
+        if (!node->now.present || node->now.end_kind != kind) {
+            return lapse_error_set(err, LAPSE_BUG, "the row at heap place %zu has no end of kind %d",
+                                   i, (int)kind);
         }
         if (i > 0 && lapse_heap_before(heap->buckets, node, heap->items[(i - 1) / 2])) {
             return lapse_error_set(err, LAPSE_BUG,
@@ -108,6 +123,11 @@ static void sink(struct lapse_heap *heap, size_t at) {
         at = child;
     }
     put(heap, at, node);
+}
+
+/* The row that the reaper takes for `node`: of a session, the first that ends with it. */
+static const struct lapse_node *lead(const struct lapse_node *node) {
+    return node->kind == LAPSE_ROW_SESSION ? lapse_session_lead(node->now.aux.session) : node;
 }
 
 static void put(struct lapse_heap *heap, size_t at, struct lapse_node *node) {

@@ -16,11 +16,18 @@ bool lapse_heap_reserve(const lapse_alloc *alloc, struct lapse_heap *heap, size_
 /* Needs reserved room. */
 void lapse_heap_insert(struct lapse_heap *heap, struct lapse_node *node);
 void lapse_heap_remove(struct lapse_heap *heap, struct lapse_node *node);
+/* Puts a row right whose place in the order has changed. */
+void lapse_heap_moved(struct lapse_heap *heap, struct lapse_node *node);
 void lapse_heap_finish(const lapse_alloc *alloc, struct lapse_heap *heap);
-/* Whether a comes before b: by end, then records before leases, then revision, bucket, key. */
+/* Whether a comes before b: by end, then records before leases before sessions, then revision,
+ * bucket, key. A session stands where the first of the rows that end with it does. */
 bool lapse_heap_before(const struct lapse_buckets *buckets, const struct lapse_node *a,
                        const struct lapse_node *b);
-/* Order and positions hold, and every row has a date. */
-enum lapse_status lapse_heap_check(const struct lapse_heap *heap, struct lapse_error *err);
+/* The same among rows that end at one instant. */
+bool lapse_heap_before_at_once(const struct lapse_buckets *buckets, const struct lapse_node *a,
+                               const struct lapse_node *b);
+/* Order and positions hold, and every row has an end of `kind`. */
+enum lapse_status lapse_heap_check(const struct lapse_heap *heap, enum lapse_end_kind kind,
+                                   struct lapse_error *err);
 
 #endif

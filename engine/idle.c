@@ -22,7 +22,7 @@ static void enqueue(struct lapse_state *state, struct lapse_deferred *deferred);
 
 struct lapse_end lapse_idle_end(const struct lapse_state *state, const struct lapse_node *node) {
     const struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
-    struct lapse_end end = lapse_image_end(&node->now);
+    struct lapse_end end = lapse_state_end(&node->now);
     if (pending(node, deferred)) {
         end.ns = deferred->used.ns + node->now.span_ns;
     }

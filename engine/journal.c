@@ -54,9 +54,14 @@ static enum lapse_status write_all(const lapse_journal *journal, const struct la
     for (size_t i = 0; i < state->txn.count && status == LAPSE_OK; i++) {
         status = write_entry(journal, state, &state->txn.entries[i], err);
     }
+    if (status == LAPSE_OK && state->session != state->txn.session_before) {
+        struct lapse_row row;
+        lapse_state_counter_row("session", state->session, &row);
+        status = as_fault(journal->put(journal->ctx, &row, err), false, err);
+    }
     if (status == LAPSE_OK && state->token != state->txn.token_before) {
         struct lapse_row row;
-        lapse_state_token_row(state, &row);
+        lapse_state_counter_row("token", state->token, &row);
         status = as_fault(journal->put(journal->ctx, &row, err), false, err);
     }
     for (size_t i = 0; i < state->peaks.count && status == LAPSE_OK; i++) {

@@ -61,6 +61,9 @@ enum lapse_status lapse_kv_write(struct lapse_job *job) {
     struct lapse_image image = {.present = true};
     enum lapse_status status = lapse_term_resolve(&command->u.write.term, &job->bucket->config.term,
                                                   &job->now, &image, job->err);
+    if (status == LAPSE_OK) {
+        status = lapse_session_join(job, command->u.write.term.session, &image);
+    }
     if (status != LAPSE_OK) {
         return status;
     }
@@ -115,11 +118,14 @@ enum lapse_status lapse_kv_retime(struct lapse_job *job) {
     const struct lapse_term *term = persist ? &none : &command->u.write.term;
     if (!persist && term->given == 0) {
         return lapse_error_set(job->err, LAPSE_INVALID,
-                               "expire has no term; give one of ttl, idle "
-                               "and expires_at, or use persist to remove it");
+                               "expire has no term; give one of ttl, idle, "
+                               "expires_at and a session, or use persist to remove it");
     }
     struct lapse_image timed = {0};
     enum lapse_status status = lapse_term_resolve(term, &none, &job->now, &timed, job->err);
+    if (status == LAPSE_OK) {
+        status = lapse_session_join(job, term->session, &timed);
+    }
     if (status != LAPSE_OK) {
         return status;
     }
@@ -130,8 +136,7 @@ enum lapse_status lapse_kv_retime(struct lapse_job *job) {
     if (live == NULL) {
         return LAPSE_ABSENT;
     }
-    if ((timed.end_kind == LAPSE_END_WALL && !lapse_state_reserve_date(job->state)) ||
-        !lapse_txn_touch(job->state, live)) {
+    if (!lapse_state_reserve_end(job->state, &timed) || !lapse_txn_touch(job->state, live)) {
         return no_memory(job);
     }
     /* The term alone is new: value and revision are the entry's (KV-06). */
@@ -158,8 +163,7 @@ static enum lapse_status put(struct lapse_job *job, struct lapse_node *node,
         made->bucket = job->bucket->index;
         node = made;
     }
-    if ((image->end_kind == LAPSE_END_WALL && !lapse_state_reserve_date(state)) ||
-        !lapse_txn_touch(state, node)) {
+    if (!lapse_state_reserve_end(state, image) || !lapse_txn_touch(state, node)) {
         lapse_node_free(state->alloc, made);
         return no_memory(job);
     }
@@ -219,7 +223,7 @@ static struct lapse_node *find_live(const struct lapse_job *job) {
 
 static void show_end(struct lapse_job *job, const struct lapse_image *image) {
     job->result->revision = image->revision;
-    job->result->end = lapse_image_end(image);
+    job->result->end = lapse_state_end(image);
     job->result->left = lapse_state_left(&job->now, job->result->end);
 }
 

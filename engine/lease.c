@@ -17,6 +17,9 @@ enum lapse_status lapse_lease_acquire(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
     struct lapse_image image = {.present = true};
     enum lapse_status status = resolve_end(job, &image);
+    if (status == LAPSE_OK) {
+        status = lapse_session_join(job, command->u.lease.session, &image);
+    }
     if (status != LAPSE_OK) {
         return status;
     }
@@ -48,9 +51,13 @@ enum lapse_status lapse_lease_extend(struct lapse_job *job) {
     if (!lapse_txn_touch(job->state, live)) {
         return no_memory(job);
     }
-    struct lapse_image image = live->now;
-    image.end_ns = timed.end_ns;
-    image.span_ns = timed.span_ns;
+    /* Owner and token stay (FENCE-02). A lease of a session gets a term of its own and leaves the
+     * session, as a key does that is given one: the end is what this call says (LEASE-06). */
+    struct lapse_image image = timed;
+    image.present = true;
+    image.revision = live->now.revision;
+    image.blob = live->now.blob;
+    image.blob_len = live->now.blob_len;
     lapse_txn_set(job->state, live, &image);
     return show(job, &image, LAPSE_OK);
 }
@@ -92,10 +99,14 @@ static bool names_grant(const struct lapse_job *job, const struct lapse_node *no
     return lapse_bytes_equal(lapse_image_blob(&node->now), command->u.lease.owner);
 }
 
-/* The end of a lease asked for now: a ttl like any other. */
+/* The end of a lease asked for now: a ttl like any other, or a session's. */
 static enum lapse_status resolve_end(struct lapse_job *job, struct lapse_image *image) {
     static const struct lapse_term none = {0};
-    struct lapse_term term = {.given = LAPSE_TERM_TTL, .ttl = job->command->u.lease.span};
+    const struct lapse_command *command = job->command;
+    bool session = command->verb == LAPSE_VERB_ACQUIRE && command->u.lease.session.len > 0;
+    struct lapse_term term = {.given = session ? LAPSE_TERM_SESSION : LAPSE_TERM_TTL,
+                              .ttl = command->u.lease.span,
+                              .session = command->u.lease.session};
     return lapse_term_resolve(&term, &none, &job->now, image, job->err);
 }
 
@@ -116,7 +127,8 @@ static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image)
         made = node = lapse_node_make(state->alloc, LAPSE_ROW_LEASE, job->command->key);
     }
     image->revision = state->token + 1;
-    if (node == NULL || show(job, image, LAPSE_OK) != LAPSE_OK || !lapse_txn_touch(state, node)) {
+    if (node == NULL || show(job, image, LAPSE_OK) != LAPSE_OK ||
+        !lapse_state_reserve_end(state, image) || !lapse_txn_touch(state, node)) {
         lapse_node_free(state->alloc, made);
         lapse_alloc_free(state->alloc, image->blob, image->blob_len);
         return no_memory(job);
@@ -134,7 +146,7 @@ static enum lapse_status show(struct lapse_job *job, const struct lapse_image *i
         return no_memory(job);
     }
     result->token = status == LAPSE_HELD ? 0 : image->revision;
-    result->end = lapse_image_end(image);
+    result->end = lapse_state_end(image);
     result->left = lapse_state_left(&job->now, result->end);
     return status;
 }

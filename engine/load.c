@@ -23,6 +23,8 @@ static bool end_fits(const struct lapse_state *state, const struct lapse_image *
 static bool source_fits(const struct lapse_bucket *bucket, const struct lapse_image *image);
 static enum lapse_status find_twins(const struct lapse_load *load, const struct lapse_table *table,
                                     const char *what);
+static enum lapse_status told(const struct lapse_load *load, const struct lapse_row *row,
+                              enum lapse_status status);
 static enum lapse_status corrupt(const struct lapse_load *load, const struct lapse_row *row,
                                  const char *why);
 static enum lapse_status too_new(const struct lapse_load *load, const struct lapse_row *row);
@@ -55,16 +57,23 @@ enum lapse_status lapse_load_row(void *ctx, const struct lapse_row *row) {
     case LAPSE_ROW_LEASE:
         return load_lease(load, row);
     case LAPSE_ROW_SESSION:
+        return told(load, row, lapse_load_session(load, row));
     case LAPSE_ROW_REQUEST:
-        break;
+        return told(load, row, lapse_load_request(load, row));
     }
     return too_new(load, row);
 }
 
-enum lapse_status lapse_load_finish(struct lapse_load *load) {
+enum lapse_status lapse_load_finish(struct lapse_load *load, enum lapse_status status) {
     const struct lapse_state *state = load->state;
-    enum lapse_status status =
-        find_twins(load, &state->leases, "another lease has the same fencing token");
+    lapse_alloc_free(state->alloc, load->sessions, load->session_count * sizeof(*load->sessions));
+    load->sessions = NULL;
+    if (status == LAPSE_OK) {
+        status = find_twins(load, &state->leases, "another lease has the same fencing token");
+    }
+    if (status == LAPSE_OK) {
+        status = find_twins(load, &state->sessions, "another session has the same number");
+    }
     const struct lapse_node *row = lapse_table_any(&state->buckets);
     for (; row != NULL && status == LAPSE_OK; row = lapse_table_after(&state->buckets, row)) {
         status = find_twins(load, &lapse_node_bucket(state, row)->records,
@@ -116,7 +125,7 @@ static enum lapse_status load_peak(struct lapse_load *load, const struct lapse_r
     if (!lapse_bytes_equal(row->key, lapse_bytes_of("peak"))) {
         return corrupt(load, row, "no mark has such a key");
     }
-    if (load->counted || state->buckets.count > 0 || state->leases.count > 0) {
+    if (load->counted || load->numbered || state->buckets.count > 0 || state->leases.count > 0) {
         return corrupt(load, row, "a peak comes right after the mark");
     }
     enum lapse_status status = lapse_peaks_load(state, row->revision, row->mark.reading.wall);
@@ -139,14 +148,19 @@ static enum lapse_status load_now(struct lapse_load *load, const struct lapse_ro
 }
 
 static enum lapse_status load_counter(struct lapse_load *load, const struct lapse_row *row) {
-    if (!lapse_bytes_equal(row->key, lapse_bytes_of("token")) || row->revision < 0) {
-        return corrupt(load, row, "it is not the counter `token`, or it lies below 0");
+    bool sessions = lapse_bytes_equal(row->key, lapse_bytes_of("session"));
+    bool tokens = lapse_bytes_equal(row->key, lapse_bytes_of("token"));
+    if ((!sessions && !tokens) || row->revision < 0) {
+        return corrupt(load, row,
+                       "it is no counter, which are `session` and `token`, or it lies "
+                       "below 0");
     }
-    if (load->counted) {
+    bool *seen = sessions ? &load->numbered : &load->counted;
+    if (*seen) {
         return corrupt(load, row, "the counter is stored twice");
     }
-    load->counted = true;
-    load->state->token = row->revision;
+    *seen = true;
+    *(sessions ? &load->state->session : &load->state->token) = row->revision;
     return LAPSE_OK;
 }
 
@@ -208,6 +222,11 @@ static enum lapse_status load_record(struct lapse_load *load, const struct lapse
         return no_memory(load);
     }
     node->bucket = bucket->index;
+    enum lapse_status status = lapse_load_join(load, row->record.session, &image);
+    if (status != LAPSE_OK) {
+        lapse_node_free(load->state->alloc, node);
+        return told(load, row, status);
+    }
     image.reached = image.end_kind == LAPSE_END_WALL && lapse_peaks_reached(load->state, &image);
     return place(load, node, &image, row->record.value);
 }
@@ -241,11 +260,14 @@ static const char *record_fault(const struct lapse_state *state, const struct la
 static enum lapse_status load_lease(struct lapse_load *load, const struct lapse_row *row) {
     struct lapse_state *state = load->state;
     struct lapse_image image = {.revision = row->lease.token,
-                                .end_kind = LAPSE_END_STEADY,
+                                .end_kind = (uint8_t)row->lease.end.kind,
                                 .end_ns = row->lease.end.ns,
                                 .span_ns = row->lease.span.ns,
                                 .source = LAPSE_SOURCE_OWN,
                                 .present = true};
+    if (row->lease.session != 0) {
+        image.source = LAPSE_SOURCE_SESSION;
+    }
     if (row->key.len == 0 || row->bucket.len != 0 || row->lease.owner.len == 0 ||
         row->lease.owner.len > LAPSE_OWNER_BYTES_MAX || row->lease.durability != LAPSE_PERSISTENT) {
         return corrupt(load, row, "no stored lease has such a name, owner or durability");
@@ -253,11 +275,17 @@ static enum lapse_status load_lease(struct lapse_load *load, const struct lapse_
     if (image.revision < 1 || image.revision > state->token) {
         return corrupt(load, row, "the counter has not given its token");
     }
-    if (row->lease.end.kind != LAPSE_END_STEADY || !end_fits(state, &image)) {
+    bool own = row->lease.session == 0;
+    if (own != (image.end_kind == LAPSE_END_STEADY) || image.end_kind == LAPSE_END_WALL ||
+        !end_fits(state, &image)) {
         return corrupt(load, row, "its end and span do not fit each other, or lie after the mark");
     }
     if (lapse_table_find(&state->leases, row->key) != NULL) {
         return corrupt(load, row, "the lease is stored twice");
+    }
+    enum lapse_status status = lapse_load_join(load, row->lease.session, &image);
+    if (status != LAPSE_OK) {
+        return told(load, row, status);
     }
     struct lapse_node *node = lapse_node_make(state->alloc, LAPSE_ROW_LEASE, row->key);
     return node == NULL ? no_memory(load) : place(load, node, &image, row->lease.owner);
@@ -291,8 +319,7 @@ static enum lapse_status load_ephemeral(struct lapse_load *load, const struct la
 static enum lapse_status place(struct lapse_load *load, struct lapse_node *node,
                                struct lapse_image *image, struct lapse_bytes blob) {
     struct lapse_state *state = load->state;
-    bool dated = image->end_kind == LAPSE_END_WALL;
-    if ((dated && !lapse_state_reserve_date(state)) || !lapse_state_reserve(state, node) ||
+    if (!lapse_state_reserve_end(state, image) || !lapse_state_reserve(state, node) ||
         !lapse_image_copy_blob(state->alloc, image, blob)) {
         lapse_node_free(state->alloc, node);
         return no_memory(load);
@@ -329,6 +356,7 @@ static bool source_fits(const struct lapse_bucket *bucket, const struct lapse_im
                image->idle == (term->given == LAPSE_TERM_IDLE) &&
                image->span_ns == (image->idle ? term->idle.ns : term->ttl.ns);
     case LAPSE_SOURCE_SESSION:
+        return image->end_kind == LAPSE_END_NONE;
     case LAPSE_SOURCE_MARKERS:
         break;
     }
@@ -353,6 +381,15 @@ static enum lapse_status find_twins(const struct lapse_load *load, const struct 
     }
     lapse_alloc_free(alloc, nodes, table->count * sizeof(struct lapse_node *));
     return status;
+}
+
+/* Puts what load_session.c found into words. */
+static enum lapse_status told(const struct lapse_load *load, const struct lapse_row *row,
+                              enum lapse_status status) {
+    if (status == LAPSE_CORRUPT) {
+        return corrupt(load, row, load->fault);
+    }
+    return status == LAPSE_NOMEM ? no_memory(load) : status;
 }
 
 static enum lapse_status corrupt(const struct lapse_load *load, const struct lapse_row *row,

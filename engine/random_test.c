@@ -6,11 +6,13 @@
 
 struct random {
     uint64_t state;
+    struct lapse_command sent[3]; /* the last with each request id */
 };
 
 static uint32_t below(struct random *random, uint32_t n);
 static struct lapse_command draw(struct random *random);
 static void draw_write(struct random *random, struct lapse_command *command);
+static void draw_request(struct random *random, struct lapse_command *command);
 static uint64_t answer(struct lapse_testing *t, const struct lapse_command *command);
 static void follow_fork(struct lapse_testing *t, struct random random);
 
@@ -19,7 +21,7 @@ static const char *const buckets[] = {"ttl", "idle", "plain"};
 
 Test(random, any_calls_keep_every_promise_that_is_checked) {
     for (uint64_t seed = 1; seed <= 12; seed++) {
-        struct random random = {seed};
+        struct random random = {.state = seed};
         struct lapse_testing_journal journal;
         struct lapse_testing t;
         struct lapse_testing twin;
@@ -72,7 +74,8 @@ static struct lapse_command draw(struct random *random) {
         LAPSE_VERB_GET,    LAPSE_VERB_GET,     LAPSE_VERB_ENTRY,  LAPSE_VERB_HAS,
         LAPSE_VERB_DELETE, LAPSE_VERB_PURGE,   LAPSE_VERB_EXPIRE, LAPSE_VERB_PERSIST,
         LAPSE_VERB_LIST,   LAPSE_VERB_ALL,     LAPSE_VERB_COUNT,  LAPSE_VERB_ACQUIRE,
-        LAPSE_VERB_EXTEND, LAPSE_VERB_RELEASE, LAPSE_VERB_INSPECT};
+        LAPSE_VERB_EXTEND, LAPSE_VERB_RELEASE, LAPSE_VERB_INSPECT, LAPSE_VERB_ACQUIRE,
+        LAPSE_VERB_SESSION, LAPSE_VERB_SESSION, LAPSE_VERB_KEEPALIVE, LAPSE_VERB_CLOSE};
     struct lapse_command command = {.verb = verbs[below(random, sizeof(verbs) / sizeof(verbs[0]))],
                                     .bucket = lapse_bytes_of(buckets[below(random, 3)]),
                                     .key = lapse_bytes_of(names[below(random, 6)])};
@@ -84,6 +87,17 @@ static struct lapse_command draw(struct random *random) {
         command.u.lease.span.ns = S(1 + below(random, 4));
         command.u.lease.has_token = below(random, 3) == 0;
         command.u.lease.token = 1 + below(random, 20);
+        if (command.verb == LAPSE_VERB_ACQUIRE && below(random, 2) == 0) {
+            command.u.lease.span.ns = 0;
+            command.u.lease.session = lapse_bytes_of(names[below(random, 3)]);
+        }
+        break;
+    case LAPSE_VERB_SESSION:
+    case LAPSE_VERB_KEEPALIVE:
+    case LAPSE_VERB_CLOSE:
+        command.key = lapse_bytes_of(names[below(random, 3)]);
+        command.u.session.owner = lapse_bytes_of(names[below(random, 2)]);
+        command.u.session.span.ns = S(1 + below(random, 5));
         break;
     default:
         if (lapse_command_class(&command) == LAPSE_CLASS_LOG) {
@@ -91,16 +105,38 @@ static struct lapse_command draw(struct random *random) {
         }
         break;
     }
+    if (lapse_command_class(&command) == LAPSE_CLASS_LOG && below(random, 4) == 0) {
+        draw_request(random, &command);
+    }
     return command;
 }
 
+/* A request id: with the call that was sent under it before, or with this one. */
+static void draw_request(struct random *random, struct lapse_command *command) {
+    static const char *const ids[] = {"r1", "r2", "r3"};
+    uint32_t id = below(random, 3);
+    if (random->sent[id].verb != LAPSE_VERB_NONE && below(random, 4) != 0) {
+        *command = random->sent[id];
+        return;
+    }
+    command->request = lapse_bytes_of(ids[id]);
+    random->sent[id] = *command;
+}
+
 static void draw_write(struct random *random, struct lapse_command *command) {
-    static const unsigned terms[] = {0, 0, LAPSE_TERM_TTL, LAPSE_TERM_IDLE, LAPSE_TERM_EXPIRES_AT};
+    static const unsigned terms[] = {0,
+                                     0,
+                                     LAPSE_TERM_TTL,
+                                     LAPSE_TERM_IDLE,
+                                     LAPSE_TERM_EXPIRES_AT,
+                                     LAPSE_TERM_SESSION,
+                                     LAPSE_TERM_SESSION};
     int64_t span = S(1 + below(random, 5));
     int64_t date = S(998) + S(below(random, 120));
     command->u.write.value = lapse_bytes_of(names[below(random, 6)]);
     command->u.write.term = (struct lapse_term){
-        .given = terms[below(random, 5)], .ttl = {span}, .idle = {span}, .expires_at = {date}};
+        .given = terms[below(random, 7)], .ttl = {span}, .idle = {span}, .expires_at = {date}};
+    command->u.write.term.session = lapse_bytes_of(names[below(random, 3)]);
     command->u.write.has_if_version = command->verb == LAPSE_VERB_UPDATE ||
                                       (command->verb != LAPSE_VERB_CREATE && below(random, 4) == 0);
     command->u.write.if_version = 1 + below(random, 60);

@@ -3,6 +3,8 @@
 #include "state.h"
 
 static struct lapse_node *next_due(struct lapse_state *state, const struct lapse_now *now);
+static struct lapse_node *earlier(const struct lapse_state *state, struct lapse_node *a,
+                                  struct lapse_node *b, const struct lapse_now *now);
 static struct lapse_node *next_date(const struct lapse_state *state, const struct lapse_now *now);
 static int64_t ended_at(const struct lapse_node *node, const struct lapse_now *now);
 static enum lapse_status remove_row(struct lapse_job *job, struct lapse_node *node);
@@ -31,6 +33,13 @@ void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
     struct lapse_now now = {state->last.store, state->last.reading.wall, 0};
     *ret = (struct lapse_due){0};
     ret->has_steady = lapse_wheel_min(&state->steady, &ret->steady.ns);
+    if (state->sessions_due.count > 0) {
+        int64_t end_ns = state->sessions_due.items[0]->now.end_ns;
+        if (!ret->has_steady || end_ns < ret->steady.ns) {
+            ret->has_steady = true;
+            ret->steady.ns = end_ns;
+        }
+    }
     if (next_date(state, &now) != NULL || (ret->has_steady && ret->steady.ns <= now.store.ns)) {
         ret->has_steady = true;
         ret->steady = now.store;
@@ -60,24 +69,37 @@ void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
     }
 }
 
-/* The row whose end came first, or NULL when none has come. */
+/* The row whose end came first, or NULL when none has come. Rows that ended at one instant go in a
+ * total order, what ended with a session in its place among them, and the session's own row after
+ * them. */
 static struct lapse_node *next_due(struct lapse_state *state, const struct lapse_now *now) {
-    struct lapse_node *date = next_date(state, now);
+    struct lapse_node *due = next_date(state, now);
     int64_t end = 0;
     lapse_wheel_settle(&state->steady);
-    if (!lapse_wheel_min(&state->steady, &end) || end > now->store.ns) {
-        return date;
+    if (lapse_wheel_min(&state->steady, &end) && end <= now->store.ns) {
+        due = earlier(state, due, lapse_wheel_first(&state->steady), now);
     }
-    struct lapse_node *steady = lapse_wheel_first(&state->steady);
-    if (date == NULL) {
-        return steady;
+    if (state->sessions_due.count > 0) {
+        const struct lapse_node *row = state->sessions_due.items[0];
+        if (row->now.end_ns <= now->store.ns) {
+            due = earlier(state, due, lapse_session_lead(row->now.aux.session), now);
+        }
     }
-    int64_t date_at = ended_at(date, now);
-    int64_t steady_at = ended_at(steady, now);
-    if (date_at != steady_at) {
-        return date_at < steady_at ? date : steady;
+    return due;
+}
+
+/* The one of two ended rows that goes first; `a` may be NULL. */
+static struct lapse_node *earlier(const struct lapse_state *state, struct lapse_node *a,
+                                  struct lapse_node *b, const struct lapse_now *now) {
+    if (a == NULL) {
+        return b;
     }
-    return date->now.revision < steady->now.revision ? date : steady;
+    int64_t a_at = ended_at(a, now);
+    int64_t b_at = ended_at(b, now);
+    if (a_at != b_at) {
+        return a_at < b_at ? a : b;
+    }
+    return lapse_heap_before_at_once(&state->by_index, a, b) ? a : b;
 }
 
 /* The first of the dates reached, be it by what is durable or by `now`. */
@@ -92,10 +114,11 @@ static struct lapse_node *next_date(const struct lapse_state *state, const struc
 
 /* The end on store time. A date's is reckoned by how long ago the wall showed it. */
 static int64_t ended_at(const struct lapse_node *node, const struct lapse_now *now) {
-    if (node->now.end_kind == LAPSE_END_STEADY) {
-        return node->now.end_ns;
+    struct lapse_end end = lapse_state_end(&node->now);
+    if (end.kind == LAPSE_END_STEADY) {
+        return end.ns;
     }
-    struct lapse_span ago = lapse_wall_between((struct lapse_wall){node->now.end_ns}, now->wall);
+    struct lapse_span ago = lapse_wall_between((struct lapse_wall){end.ns}, now->wall);
     int64_t at = 0;
     return ago.ns > 0 && lapse_ns_sub(now->store.ns, ago.ns, &at) ? at : now->store.ns;
 }

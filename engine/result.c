@@ -25,6 +25,7 @@ void lapse_result_free(struct lapse_result *result) {
     const lapse_alloc *alloc = result->alloc;
     lapse_alloc_free(alloc, result->buffer, result->buffer_cap);
     lapse_alloc_free(alloc, result->items, result->items_cap * sizeof(*result->items));
+    lapse_alloc_free(alloc, result->answers, result->answers_cap * sizeof(*result->answers));
     lapse_alloc_free(alloc, result->events, result->events_cap * sizeof(*result->events));
     lapse_alloc_free(alloc, result->deliveries,
                      result->deliveries_cap * sizeof(*result->deliveries));
@@ -46,12 +47,15 @@ void lapse_result_clear(struct lapse_result *result) {
     result->end = (struct lapse_end){0};
     result->left = (struct lapse_span){0};
     result->renewed = false;
+    result->repeated = false;
+    result->more = false;
     result->token = 0;
     result->watcher = 0;
     result->value = (struct lapse_bytes){0};
     result->owner = (struct lapse_bytes){0};
     result->item_count = 0;
     result->more = false;
+    result->answer_count = 0;
     result->event_count = 0;
     result->delivery_count = 0;
     result->buffer_len = 0;
@@ -63,6 +67,17 @@ bool lapse_result_value(struct lapse_result *result, struct lapse_bytes value) {
 
 bool lapse_result_owner(struct lapse_result *result, struct lapse_bytes owner) {
     return copy(result, owner, &result->owner);
+}
+
+bool lapse_result_answer(struct lapse_result *result, const struct lapse_batch_answer *answer) {
+    void *answers = result->answers;
+    if (!lapse_alloc_grow(result->alloc, &answers, &result->answers_cap, result->answer_count + 1,
+                          sizeof(*result->answers))) {
+        return false;
+    }
+    result->answers = answers;
+    result->answers[result->answer_count++] = *answer;
+    return true;
 }
 
 bool lapse_result_item(struct lapse_result *result, const struct lapse_item *item) {

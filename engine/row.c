@@ -3,6 +3,8 @@
 #include "node.h"
 #include "state.h"
 
+static int64_t session_id(const struct lapse_image *image);
+
 void lapse_node_row(const struct lapse_state *state, const struct lapse_node *node,
                     const struct lapse_image *image, struct lapse_row *ret) {
     *ret = (struct lapse_row){.kind = (enum lapse_row_kind)node->kind, .part = LAPSE_PART_DURABLE};
@@ -24,6 +26,7 @@ void lapse_node_row(const struct lapse_state *state, const struct lapse_node *no
         ret->record.idle = image->idle;
         ret->record.last.ns = image->idle ? lapse_image_last(image) : 0;
         ret->record.written_seq = lapse_image_written_seq(image);
+        ret->record.session = session_id(image);
         return;
     case LAPSE_ROW_LEASE:
         ret->key = lapse_node_key(node);
@@ -33,12 +36,27 @@ void lapse_node_row(const struct lapse_state *state, const struct lapse_node *no
         ret->lease.end = lapse_image_end(image);
         ret->lease.span.ns = image->span_ns;
         ret->lease.durability = LAPSE_PERSISTENT;
+        ret->lease.session = session_id(image);
         return;
     case LAPSE_ROW_SESSION:
+        ret->key = lapse_node_key(node);
+        ret->session.owner = lapse_image_blob(image);
+        ret->session.end = lapse_image_end(image);
+        ret->session.span.ns = image->span_ns;
+        return;
     case LAPSE_ROW_REQUEST:
+        lapse_request_unpack(image, ret);
+        ret->key = lapse_node_key(node);
+        return;
     case LAPSE_ROW_COUNTER:
     case LAPSE_ROW_MARK:
         break;
     }
     LAPSE_ASSERT(node->kind == LAPSE_ROW_LEASE);
+}
+
+/* The number of the session that a row ends with; 0: of none. */
+static int64_t session_id(const struct lapse_image *image) {
+    const struct lapse_session *session = lapse_image_session(image);
+    return session == NULL ? 0 : session->id;
 }

@@ -6,7 +6,11 @@
 
 static void free_table(struct lapse_state *state, struct lapse_table *table);
 static struct lapse_table *table_of(struct lapse_state *state, const struct lapse_node *node);
-static struct lapse_heap *heap_of(struct lapse_state *state, const struct lapse_image *image);
+static struct lapse_heap *heap_of(struct lapse_state *state, const struct lapse_node *node);
+static void unindex(struct lapse_state *state, struct lapse_node *node);
+static void index_end(struct lapse_state *state, struct lapse_node *node);
+static void move_session(struct lapse_state *state, const struct lapse_node *node);
+static bool in_wheel(const struct lapse_node *node);
 static void follow_order(struct lapse_state *state, const struct lapse_node *node);
 
 void lapse_state_init(struct lapse_state *state, const lapse_alloc *alloc,
@@ -15,6 +19,7 @@ void lapse_state_init(struct lapse_state *state, const lapse_alloc *alloc,
     state->alloc = alloc;
     state->watch_events_max = watch_events_max;
     state->steady.buckets = state->wall.buckets = state->reached.buckets = &state->by_index;
+    state->sessions_due.buckets = &state->by_index;
 }
 
 void lapse_state_finish(struct lapse_state *state) {
@@ -30,6 +35,9 @@ void lapse_state_finish(struct lapse_state *state) {
     lapse_ephemeral_finish(state);
     free_table(state, &state->leases);
     free_table(state, &state->buckets);
+    free_table(state, &state->sessions); /* after what ends with them */
+    free_table(state, &state->requests);
+    lapse_heap_finish(state->alloc, &state->sessions_due);
     lapse_wheel_finish(state->alloc, &state->steady);
     lapse_heap_finish(state->alloc, &state->wall);
     lapse_heap_finish(state->alloc, &state->reached);
@@ -100,14 +108,23 @@ void lapse_state_drop_node(struct lapse_state *state, struct lapse_node *node) {
         lapse_bucket_free(state, lapse_node_bucket(state, node));
         return;
     }
+    if (node->kind == LAPSE_ROW_SESSION) {
+        lapse_session_free(state->alloc, node->now.aux.session);
+        return;
+    }
     lapse_idle_forget(state, node);
     lapse_node_free(state->alloc, node);
 }
 
 bool lapse_state_reserve(struct lapse_state *state, struct lapse_node *node) {
-    bool ends = node->kind != LAPSE_ROW_BUCKET;
-    return lapse_table_reserve(state->alloc, table_of(state, node)) &&
-           (!ends || lapse_wheel_reserve(state->alloc, &state->steady));
+    if (!lapse_table_reserve(state->alloc, table_of(state, node))) {
+        return false;
+    }
+    if (node->kind == LAPSE_ROW_SESSION) {
+        /* A rollback may bring back every listed row beside those that are there now. */
+        return lapse_heap_reserve(state->alloc, &state->sessions_due, state->txn.count + 1);
+    }
+    return node->kind == LAPSE_ROW_BUCKET || lapse_wheel_reserve(state->alloc, &state->steady);
 }
 
 bool lapse_state_reserve_date(struct lapse_state *state) {
@@ -118,13 +135,17 @@ bool lapse_state_reserve_date(struct lapse_state *state) {
            lapse_heap_reserve(state->alloc, &state->reached, state->wall.count + more);
 }
 
+bool lapse_state_reserve_end(struct lapse_state *state, const struct lapse_image *image) {
+    struct lapse_session *session = lapse_image_session(image);
+    if (session != NULL) {
+        return lapse_heap_reserve(state->alloc, &session->members, state->txn.count + 1);
+    }
+    return image->end_kind != LAPSE_END_WALL || lapse_state_reserve_date(state);
+}
+
 void lapse_state_place(struct lapse_state *state, struct lapse_node *node,
                        const struct lapse_image *image) {
-    if (node->placed && node->now.end_kind == LAPSE_END_STEADY) {
-        lapse_wheel_remove(&state->steady, node);
-    } else if (node->placed) {
-        lapse_heap_remove(heap_of(state, &node->now), node);
-    }
+    unindex(state, node);
     bool came = image->present && !node->now.present;
     bool went = node->now.present && !image->present;
     node->now = *image;
@@ -137,11 +158,12 @@ void lapse_state_place(struct lapse_state *state, struct lapse_node *node,
     if (came || went) {
         follow_order(state, node);
     }
-    if (image->present && image->end_kind == LAPSE_END_STEADY) {
-        lapse_wheel_insert(&state->steady, node);
-    } else if (image->present && image->end_kind == LAPSE_END_WALL) {
-        lapse_heap_insert(heap_of(state, image), node);
-    }
+    index_end(state, node);
+}
+
+struct lapse_end lapse_state_end(const struct lapse_image *image) {
+    const struct lapse_session *session = lapse_image_session(image);
+    return lapse_image_end(session == NULL ? image : &session->row->now);
 }
 
 void lapse_state_trim_orders(struct lapse_state *state) {
@@ -155,6 +177,10 @@ void lapse_state_trim_orders(struct lapse_state *state) {
 }
 
 bool lapse_state_live(const struct lapse_node *node, const struct lapse_now *now) {
+    const struct lapse_session *session = lapse_image_session(&node->now);
+    if (session != NULL) {
+        node = session->row;
+    }
     const struct lapse_image *image = &node->now;
     if (!image->present) {
         return false;
@@ -180,7 +206,6 @@ struct lapse_span lapse_state_left(const struct lapse_now *now, struct lapse_end
 }
 
 static void free_table(struct lapse_state *state, struct lapse_table *table) {
-    static const struct lapse_image absent = {0};
     struct lapse_node *node = lapse_table_any(table);
     while (node != NULL) {
         struct lapse_node *next = lapse_table_after(table, node);
@@ -190,6 +215,7 @@ static void free_table(struct lapse_state *state, struct lapse_table *table) {
         }
         unsigned char *blob = node->now.blob;
         size_t blob_len = node->now.blob_len;
+        struct lapse_image absent = lapse_node_absent(node);
         lapse_state_place(state, node, &absent);
         lapse_alloc_free(state->alloc, blob, blob_len);
         lapse_state_drop_node(state, node);
@@ -199,10 +225,22 @@ static void free_table(struct lapse_state *state, struct lapse_table *table) {
 }
 
 static struct lapse_table *table_of(struct lapse_state *state, const struct lapse_node *node) {
-    if (node->kind == LAPSE_ROW_RECORD) {
+    switch (node->kind) {
+    case LAPSE_ROW_RECORD:
         return &lapse_node_bucket(state, node)->records;
+    case LAPSE_ROW_LEASE:
+        return &state->leases;
+    case LAPSE_ROW_SESSION:
+        return &state->sessions;
+    case LAPSE_ROW_REQUEST:
+        return &state->requests;
+    case LAPSE_ROW_BUCKET:
+    case LAPSE_ROW_COUNTER:
+    case LAPSE_ROW_MARK:
+        break;
     }
-    return node->kind == LAPSE_ROW_LEASE ? &state->leases : &state->buckets;
+    LAPSE_ASSERT(node->kind == LAPSE_ROW_BUCKET);
+    return &state->buckets;
 }
 
 /* After a row of a key has come or gone: the order holds the newest that is left. */
@@ -219,7 +257,57 @@ static void follow_order(struct lapse_state *state, const struct lapse_node *nod
     }
 }
 
-static struct lapse_heap *heap_of(struct lapse_state *state, const struct lapse_image *image) {
+/* The heap that the node stands in, or has its place in, by its present image; not that of what
+ * the wheel holds. */
+static struct lapse_heap *heap_of(struct lapse_state *state, const struct lapse_node *node) {
+    const struct lapse_image *image = &node->now;
+    struct lapse_session *session = lapse_image_session(image);
+    if (session != NULL) {
+        return &session->members;
+    }
+    if (node->kind == LAPSE_ROW_SESSION) {
+        return &state->sessions_due;
+    }
     LAPSE_ASSERT(image->end_kind == LAPSE_END_WALL);
     return image->reached ? &state->reached : &state->wall;
+}
+
+/* Rows that end by their own word on store time; a session has a heap of its own. */
+static bool in_wheel(const struct lapse_node *node) {
+    return node->now.end_kind == LAPSE_END_STEADY && node->kind != LAPSE_ROW_SESSION;
+}
+
+static void unindex(struct lapse_state *state, struct lapse_node *node) {
+    if (!node->placed) {
+        return;
+    }
+    if (in_wheel(node)) {
+        lapse_wheel_remove(&state->steady, node);
+        return;
+    }
+    lapse_heap_remove(heap_of(state, node), node);
+    move_session(state, node);
+}
+
+static void index_end(struct lapse_state *state, struct lapse_node *node) {
+    const struct lapse_image *image = &node->now;
+    bool ends = image->end_kind != LAPSE_END_NONE || lapse_image_session(image) != NULL;
+    if (!image->present || !ends) {
+        return;
+    }
+    if (in_wheel(node)) {
+        lapse_wheel_insert(&state->steady, node);
+        return;
+    }
+    lapse_heap_insert(heap_of(state, node), node);
+    move_session(state, node);
+}
+
+/* A session that gains or loses a member may stand elsewhere among the sessions (S10). While a
+ * rollback puts rows back, a member may still name a session that is gone again. */
+static void move_session(struct lapse_state *state, const struct lapse_node *node) {
+    const struct lapse_session *session = lapse_image_session(&node->now);
+    if (session != NULL && session->row->placed) {
+        lapse_heap_moved(&state->sessions_due, session->row);
+    }
 }

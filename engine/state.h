@@ -1,10 +1,10 @@
 /* Private: the state that commands change.
  *
- * Two parts. The durable part is what the journal holds: the mark with its number, its peaks
- * and its ceilings (ceiling.c), the token counter, buckets, records, leases. The tenure part ends
- * with the handle: deferred renewals, ephemeral leases, watchers with their rings, the last
- * command's time and number. Tables and heaps are
- * indexes over both and say nothing of their own.
+ * Two parts. The durable part is what the journal holds: the mark with its number, its peaks and
+ * its ceilings (ceiling.c), the counters, sessions, buckets, records, leases, requests. The tenure
+ * part ends with the handle: deferred renewals, ephemeral leases, watchers with their rings, the
+ * last command's time and number. Tables and heaps are indexes over both and say nothing of their
+ * own.
  *
  * Invariants, cited where they are upheld and walked by lapse_check:
  *   S1  a node is linked in its table iff its image is present
@@ -19,7 +19,9 @@
  *   S8  every watcher is counted once: at the event it is told next, at the ring's end, or as one
  *       that has lost events
  *   S9  an ephemeral lease stands in the table and the wheel of its kind and in no other; its token
- *       is at most the last that the tenure gave */
+ *       is at most the last that the tenure gave
+ *   S10 a row whose source is SESSION is among the members of that session, which is present; a
+ *       session is in the heap of sessions, at its end and its first member's place */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 
@@ -109,6 +111,13 @@ struct lapse_bucket {
     size_t pending;      /* events of the running command that will enter the ring */
 };
 
+/* One incarnation of a session. What ends with it has no end of its own: it asks here. */
+struct lapse_session {
+    struct lapse_node *row; /* its name, owner (the blob), end and span */
+    int64_t id;             /* its row's revision, also when the row is gone */
+    struct lapse_heap members; /* the rows that end with it, in the order they are reaped */
+};
+
 struct lapse_watcher {
     int64_t id;
     struct lapse_bucket *bucket;
@@ -128,7 +137,7 @@ struct lapse_txn {
     struct lapse_undo *entries;
     size_t count, cap;
     size_t changes; /* every change, also of a node already listed */
-    int64_t token_before;
+    int64_t token_before, session_before;
     struct lapse_ceilings ceilings_before;
     struct lapse_kept *events, *events_tail;
 };
@@ -142,7 +151,8 @@ struct lapse_state {
     struct lapse_peaks peaks;
     struct lapse_ceilings ceilings;
     int64_t token; /* the last fencing token given durably */
-    struct lapse_table buckets, leases;
+    int64_t session; /* the last session's number */
+    struct lapse_table buckets, leases, sessions, requests;
     /* The tenure part. */
     struct lapse_mark last; /* of the last command */
     int64_t seq;            /* of the last command */
@@ -157,6 +167,7 @@ struct lapse_state {
     struct lapse_buckets by_index; /* the buckets that nodes name by their index */
     struct lapse_wheel steady;
     struct lapse_heap wall, reached;
+    struct lapse_heap sessions_due; /* by end, then as heap.h says */
     struct lapse_txn txn;
 };
 
@@ -193,16 +204,59 @@ void lapse_state_drop_node(struct lapse_state *state, struct lapse_node *node);
 bool lapse_state_reserve(struct lapse_state *state, struct lapse_node *node);
 /* The same for one more row with a date. */
 bool lapse_state_reserve_date(struct lapse_state *state);
+/* The same for one more row with the end of `image`, of whatever kind. */
+bool lapse_state_reserve_end(struct lapse_state *state, const struct lapse_image *image);
 /* Gives the node another image and puts table, wheel and heaps right (S1, S2). Needs reserved
  * room. */
 void lapse_state_place(struct lapse_state *state, struct lapse_node *node,
                        const struct lapse_image *image);
 /* Gives up the orders of keys that no listing has asked for lately. */
 void lapse_state_trim_orders(struct lapse_state *state);
+/* Where a stored row ends: by its own word, or by its session's. */
+struct lapse_end lapse_state_end(const struct lapse_image *image);
 /* Whether the stored row is live; a deferred renewal is not looked at. */
 bool lapse_state_live(const struct lapse_node *node, const struct lapse_now *now);
 /* end minus now on the end's own clock; 0 where there is no end or it has come. */
 struct lapse_span lapse_state_left(const struct lapse_now *now, struct lapse_end end);
+
+/* ---- session.c */
+/* A session without a row in a table. NULL when memory runs out. */
+struct lapse_session *lapse_session_make(struct lapse_state *state, struct lapse_bytes name,
+                                         int64_t id);
+void lapse_session_free(const lapse_alloc *alloc, struct lapse_session *session);
+/* The live session of a name, or NULL. */
+struct lapse_session *lapse_session_find(const struct lapse_state *state, struct lapse_bytes name,
+                                         const struct lapse_now *now);
+/* The row that the reaper takes next of an ended session: a member, the session's own row last. */
+struct lapse_node *lapse_session_lead(const struct lapse_session *session);
+/* Completes an image whose term was resolved: one that names a session gets it. OK or LOST. */
+enum lapse_status lapse_session_join(const struct lapse_job *job, struct lapse_bytes name,
+                                     struct lapse_image *image);
+enum lapse_status lapse_session_begin(struct lapse_job *job);
+enum lapse_status lapse_session_keep(struct lapse_job *job);
+enum lapse_status lapse_session_end(struct lapse_job *job);
+
+/* ---- request.c: calls that are remembered by their request id (ONCE-01). */
+/* Whether the command's id, length and class are such as can be remembered. OK or INVALID. */
+enum lapse_status lapse_request_check(const struct lapse_job *job);
+/* Answers a call that was carried out before under its id, and true; also INVALID: another call
+ * was. False: it is a new call. */
+bool lapse_request_recall(struct lapse_job *job, enum lapse_status *ret_status);
+/* Remembers what the running transaction answers. OK, NOMEM, RANGE. */
+enum lapse_status lapse_request_note(struct lapse_job *job);
+/* The blob of a request's row, and back. False when memory runs out. */
+bool lapse_request_pack(const lapse_alloc *alloc, const struct lapse_row *row,
+                        struct lapse_image *image);
+void lapse_request_unpack(const struct lapse_image *image, struct lapse_row *ret);
+/* Whether bytes are the answers that a request row of `verb` holds: of a batch, of nothing else. */
+bool lapse_request_answers_fit(enum lapse_verb verb, struct lapse_bytes answers);
+/* Whether calls of this verb are remembered. */
+bool lapse_request_is_kept(enum lapse_verb verb);
+
+/* ---- command_code.c */
+/* A digest of what a command asks for: of all fields that its verb takes and of no other, the
+ * request id left out. */
+uint64_t lapse_command_digest(const struct lapse_command *command);
 
 /* ---- peaks.c: the wall readings that still count for some date. */
 /* Whether a date's row has been reached by what is durable: the mark or a peak. */
@@ -331,18 +385,27 @@ enum lapse_status lapse_state_walk(const struct lapse_state *state, lapse_row_vi
                                    void *ctx, struct lapse_error *err);
 void lapse_state_mark_row(const struct lapse_state *state, struct lapse_row *ret);
 void lapse_state_peak_row(const struct lapse_peak *peak, struct lapse_row *ret);
-void lapse_state_token_row(const struct lapse_state *state, struct lapse_row *ret);
+/* The row of a counter: "session" or "token". */
+void lapse_state_counter_row(const char *name, int64_t value, struct lapse_row *ret);
 /* A load under way. */
 struct lapse_load {
     struct lapse_state *state;
     struct lapse_error *err;
     bool forking; /* from a walk, which shows the tenure too */
-    bool marked, counted;
+    bool marked, counted, numbered; /* the mark, the counters of tokens and of sessions have come */
+    struct lapse_node **sessions; /* by number, made when the first row asks for one */
+    size_t session_count;
+    const char *fault; /* why the row is CORRUPT, from load_session.c */
 };
 /* Takes in one row; `ctx` is the struct lapse_load. */
 enum lapse_status lapse_load_row(void *ctx, const struct lapse_row *row);
-/* What only all rows together can show. */
-enum lapse_status lapse_load_finish(struct lapse_load *load);
+/* ---- load_session.c: each answers OK, NOMEM or CORRUPT, with load->fault. */
+enum lapse_status lapse_load_session(struct lapse_load *load, const struct lapse_row *row);
+enum lapse_status lapse_load_request(struct lapse_load *load, const struct lapse_row *row);
+/* Finds the session number `id` that a row ends with, 0: none, and puts it into its image. */
+enum lapse_status lapse_load_join(struct lapse_load *load, int64_t id, struct lapse_image *image);
+/* What only all rows together can show. `status` is what the rows themselves came to. */
+enum lapse_status lapse_load_finish(struct lapse_load *load, enum lapse_status status);
 enum lapse_status lapse_state_check(const struct lapse_state *state, struct lapse_error *err);
 
 /* ---- result.c: filling results. Each copies; false when memory runs out. */
@@ -351,6 +414,7 @@ void lapse_result_begin(struct lapse_result *result, enum lapse_verb verb);
 void lapse_result_clear(struct lapse_result *result);
 bool lapse_result_value(struct lapse_result *result, struct lapse_bytes value);
 bool lapse_result_owner(struct lapse_result *result, struct lapse_bytes owner);
+bool lapse_result_answer(struct lapse_result *result, const struct lapse_batch_answer *answer);
 bool lapse_result_item(struct lapse_result *result, const struct lapse_item *item);
 /* A count without items. */
 void lapse_result_count(struct lapse_result *result, size_t count);

@@ -7,6 +7,7 @@ static enum lapse_status check_span(const char *word, struct lapse_span span,
                                     struct lapse_error *err);
 static enum lapse_status check_one(const struct lapse_term *term, const char *whose,
                                    struct lapse_error *err);
+static enum lapse_status check_session(struct lapse_bytes name, struct lapse_error *err);
 static struct lapse_span span_of(const struct lapse_term *term);
 
 enum lapse_status lapse_term_resolve(const struct lapse_term *own,
@@ -22,6 +23,12 @@ enum lapse_status lapse_term_resolve(const struct lapse_term *own,
     ret->source = LAPSE_SOURCE_NONE;
     ret->idle = ret->reached = false;
     if (term->given == 0) {
+        return LAPSE_OK;
+    }
+    if (term->given == LAPSE_TERM_SESSION) {
+        /* Which session that is, and whether it is live, is asked by lapse_session_join. */
+        ret->source = LAPSE_SOURCE_SESSION;
+        ret->aux.session = NULL;
         return LAPSE_OK;
     }
     ret->source = term == own ? LAPSE_SOURCE_OWN : LAPSE_SOURCE_DEFAULT;
@@ -72,6 +79,11 @@ enum lapse_status lapse_term_check_config(const struct lapse_bucket_config *conf
                                "a bucket's default term is a date; give it a "
                                "ttl or an idle span, and dates to single writes");
     }
+    if ((config->term.given & LAPSE_TERM_SESSION) != 0) {
+        return lapse_error_set(err, LAPSE_INVALID,
+                               "a bucket's default term is a session; give it a ttl or an idle "
+                               "span, and sessions to single writes");
+    }
     enum lapse_status status = check_one(&config->term, "the bucket", err);
     if (status != LAPSE_OK) {
         return status;
@@ -114,6 +126,8 @@ static enum lapse_status check_one(const struct lapse_term *term, const char *wh
     case 0:
     case LAPSE_TERM_EXPIRES_AT:
         return LAPSE_OK;
+    case LAPSE_TERM_SESSION:
+        return check_session(term->session, err);
     case LAPSE_TERM_TTL:
         return check_span("ttl", term->ttl, err);
     case LAPSE_TERM_IDLE:
@@ -122,11 +136,22 @@ static enum lapse_status check_one(const struct lapse_term *term, const char *wh
         break;
     }
     return lapse_error_set(err, LAPSE_INVALID,
-                           "%s gives more than one term:%s%s%s; give one of "
-                           "ttl, idle and expires_at",
+                           "%s gives more than one term:%s%s%s%s; give one of "
+                           "ttl, idle, expires_at and a session",
                            whose, (term->given & LAPSE_TERM_TTL) != 0 ? " ttl" : "",
                            (term->given & LAPSE_TERM_IDLE) != 0 ? " idle" : "",
-                           (term->given & LAPSE_TERM_EXPIRES_AT) != 0 ? " expires_at" : "");
+                           (term->given & LAPSE_TERM_EXPIRES_AT) != 0 ? " expires_at" : "",
+                           (term->given & LAPSE_TERM_SESSION) != 0 ? " session" : "");
+}
+
+static enum lapse_status check_session(struct lapse_bytes name, struct lapse_error *err) {
+    if (name.len > 0 && name.len <= LAPSE_KEY_BYTES_MAX) {
+        return LAPSE_OK;
+    }
+    return lapse_error_set(err, LAPSE_INVALID,
+                           "the term is a session whose name has %zu bytes; give the name of an "
+                           "open session, of 1 to %d",
+                           name.len, (int)LAPSE_KEY_BYTES_MAX);
 }
 
 static enum lapse_status check_span(const char *word, struct lapse_span span,

@@ -13,8 +13,9 @@ struct call {
     int64_t wall_step;
 };
 
-/* In `given`: the number is an if_version; the lease is ephemeral. */
-enum { VERSIONED = 64, EPHEMERAL = 128 };
+/* In `given`: the number is an if_version; the lease is ephemeral; the value is also the request
+ * id. A session term is that of the session `s`, and an acquire without a span takes it too. */
+enum { VERSIONED = 64, EPHEMERAL = 128, REQUESTED = 256 };
 
 static struct lapse_command command_of(const struct call *call);
 static void answer_event(struct lapse_digest *digest, const struct lapse_event *event);
@@ -44,6 +45,25 @@ static const struct call calls[] = {
     {S(2), LAPSE_VERB_GET, "ttl", "b", "", 0, 0, -S(5)},
     {S(2), LAPSE_VERB_WATCH, "idle", "", "", 0, LAPSE_WATCH_LIVE, 0},
     {S(3), LAPSE_VERB_POLL, "", "", "", 0, 1, 0},
+    {S(3), LAPSE_VERB_SET, "ttl", "t", "early", LAPSE_TERM_SESSION, 0, 0},
+    {S(3), LAPSE_VERB_SESSION, "", "s", "w1", REQUESTED, S(4), 0},
+    {S(3), LAPSE_VERB_SESSION, "", "s", "w1", REQUESTED, S(4), 0},
+    {S(3), LAPSE_VERB_SESSION, "", "s", "w2", 0, S(4), 0},
+    {S(3), LAPSE_VERB_SET, "ttl", "t", "r1", LAPSE_TERM_SESSION | REQUESTED, 0, 0},
+    {S(3), LAPSE_VERB_SET, "ttl", "t", "r1", LAPSE_TERM_SESSION | REQUESTED, 0, 0},
+    {S(3), LAPSE_VERB_CREATE, "ttl", "u", "r1", REQUESTED, 0, 0},
+    {S(3), LAPSE_VERB_CREATE, "ttl", "u", "x", LAPSE_TERM_SESSION, 0, 0},
+    {S(3), LAPSE_VERB_EXPIRE, "ttl", "dated", "", LAPSE_TERM_SESSION, 0, 0},
+    {S(3), LAPSE_VERB_ACQUIRE, "", "jobs/3", "w1", REQUESTED, 0, 0},
+    {S(3), LAPSE_VERB_ACQUIRE, "", "jobs/4", "w4", REQUESTED, 0, 0},
+    {S(4), LAPSE_VERB_KEEPALIVE, "", "s", "w1", 0, S(5), 0},
+    {S(4), LAPSE_VERB_EXTEND, "", "jobs/4", "w4", 0, S(20), 0},
+    {S(4), LAPSE_VERB_SET, "ttl", "u", "off", 0, 0, 0},
+    {S(4), LAPSE_VERB_CLOSE, "", "s", "w2", 0, 0, 0},
+    {S(4), LAPSE_VERB_CLOSE, "", "s", "w1", 0, 0, 0},
+    {S(4), LAPSE_VERB_KEEPALIVE, "", "s", "w1", 0, 0, 0},
+    {S(4), LAPSE_VERB_SESSION, "", "s", "w1", 0, S(9), 0},
+    {S(4), LAPSE_VERB_CREATE, "ttl", "t", "next", LAPSE_TERM_SESSION, 0, 0},
     {S(5), LAPSE_VERB_GET, "idle", "i", "", 0, 0, 0},
     {S(5), LAPSE_VERB_HAS, "idle", "j", "", 0, 0, 0},
     {S(6), LAPSE_VERB_REAP, "", "", "", 0, 1, 0},
@@ -118,6 +138,7 @@ void lapse_testing_answer(struct lapse_digest *digest, const struct lapse_result
     lapse_digest_i64(digest, result->end.ns);
     lapse_digest_i64(digest, result->left.ns);
     lapse_digest_u64(digest, result->renewed ? 1 : 0);
+    lapse_digest_u64(digest, result->repeated ? 1 : 0);
     lapse_digest_i64(digest, result->token);
     lapse_digest_i64(digest, result->watcher);
     lapse_digest_bytes(digest, result->value);
@@ -140,11 +161,15 @@ static struct lapse_command command_of(const struct call *call) {
     struct lapse_command command = {.verb = call->verb,
                                     .bucket = lapse_bytes_of(call->bucket),
                                     .key = lapse_bytes_of(call->key)};
-    unsigned given = call->given & ~(unsigned)VERSIONED;
+    unsigned given = call->given & ~(unsigned)(VERSIONED | REQUESTED);
     struct lapse_term term = {.given = given,
                               .ttl = {call->number},
                               .idle = {call->number},
-                              .expires_at = {call->number}};
+                              .expires_at = {call->number},
+                              .session = lapse_bytes_of("s")};
+    if ((call->given & REQUESTED) != 0) {
+        command.request = lapse_bytes_of(call->value);
+    }
     switch (call->verb) {
     case LAPSE_VERB_OPEN:
         command.u.open.config = (struct lapse_bucket_config){.term = term, .markers = {S(60)}};
@@ -168,6 +193,15 @@ static struct lapse_command command_of(const struct call *call) {
         command.u.lease.span.ns = call->number;
         command.u.lease.durability =
             (call->given & EPHEMERAL) != 0 ? LAPSE_EPHEMERAL : LAPSE_PERSISTENT;
+        if (call->verb == LAPSE_VERB_ACQUIRE && call->number == 0) {
+            command.u.lease.session = lapse_bytes_of("s");
+        }
+        break;
+    case LAPSE_VERB_SESSION:
+    case LAPSE_VERB_KEEPALIVE:
+    case LAPSE_VERB_CLOSE:
+        command.u.session.owner = lapse_bytes_of(call->value);
+        command.u.session.span.ns = call->number;
         break;
     case LAPSE_VERB_FLUSH:
         command.u.flush.used.ns = call->number;

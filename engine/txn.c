@@ -17,6 +17,7 @@ void lapse_txn_begin(struct lapse_state *state) {
     state->txn.changes = 0;
     state->txn.token_before = state->token;
     state->txn.ceilings_before = state->ceilings;
+    state->txn.session_before = state->session;
 }
 
 bool lapse_txn_touch(struct lapse_state *state, struct lapse_node *node) {
@@ -54,7 +55,7 @@ void lapse_txn_set(struct lapse_state *state, struct lapse_node *node,
 }
 
 void lapse_txn_remove(struct lapse_state *state, struct lapse_node *node) {
-    static const struct lapse_image absent = {0};
+    struct lapse_image absent = lapse_node_absent(node);
     lapse_txn_set(state, node, &absent);
 }
 
@@ -106,10 +107,9 @@ enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind k
 void lapse_txn_rollback(struct lapse_state *state) {
     struct lapse_txn *txn = &state->txn;
     free_events(state);
-    while (txn->count > 0) {
-        txn->count--;
-        struct lapse_node *node = txn->entries[txn->count].node;
-        struct lapse_image before = txn->entries[txn->count].before;
+    for (size_t i = txn->count; i > 0; i--) {
+        struct lapse_node *node = txn->entries[i - 1].node;
+        struct lapse_image before = txn->entries[i - 1].before;
         unsigned char *blob = node->now.blob;
         size_t blob_len = node->now.blob_len;
         node->listed = node->fresh = false;
@@ -117,13 +117,18 @@ void lapse_txn_rollback(struct lapse_state *state) {
         if (blob != before.blob) {
             lapse_alloc_free(state->alloc, blob, blob_len);
         }
-        if (!before.present) {
-            lapse_state_drop_node(state, node);
+    }
+    /* Freed last of all: a row that ended with a new session named it until it was put back. */
+    for (size_t i = 0; i < txn->count; i++) {
+        if (!txn->entries[i].before.present) {
+            lapse_state_drop_node(state, txn->entries[i].node);
         }
     }
+    txn->count = 0;
     txn->changes = 0;
     state->token = txn->token_before;
     state->ceilings = txn->ceilings_before;
+    state->session = txn->session_before;
     lapse_wheel_settle(&state->steady);
 }
 

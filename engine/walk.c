@@ -1,9 +1,9 @@
 /* The walk: every row in one fixed order. Digest, check and fork are visitors of it, so there is
  * one description of the state and no second list of what belongs to it.
  *
- * Order: mark, wall peaks, token counter, buckets, records, leases; then of the tenure the last
- * command's time, the deferred renewals, the last ephemeral token and the ephemeral leases. Within
- * a kind by the byte order of the keys. */
+ * Order: mark, wall peaks, counters, sessions, buckets, records, leases, requests; then of the
+ * tenure the last command's time, the deferred renewals, the last ephemeral token and the ephemeral
+ * leases. Within a kind by the byte order of the keys, then by revision. */
 #include "ephemeral.h"
 
 struct walk {
@@ -33,8 +33,15 @@ enum lapse_status lapse_state_walk(const struct lapse_state *state, lapse_row_vi
         status = visit(ctx, &row);
     }
     if (status == LAPSE_OK) {
-        lapse_state_token_row(state, &row);
+        lapse_state_counter_row("session", state->session, &row);
         status = visit(ctx, &row);
+    }
+    if (status == LAPSE_OK) {
+        lapse_state_counter_row("token", state->token, &row);
+        status = visit(ctx, &row);
+    }
+    if (status == LAPSE_OK) {
+        status = walk_table(&walk, &state->sessions);
     }
     if (status == LAPSE_OK) {
         status = walk_table(&walk, &state->buckets);
@@ -44,6 +51,9 @@ enum lapse_status lapse_state_walk(const struct lapse_state *state, lapse_row_vi
     }
     if (status == LAPSE_OK) {
         status = walk_table(&walk, &state->leases);
+    }
+    if (status == LAPSE_OK) {
+        status = walk_table(&walk, &state->requests);
     }
     return status == LAPSE_OK ? walk_tenure(&walk) : status;
 }
@@ -64,10 +74,10 @@ void lapse_state_peak_row(const struct lapse_peak *peak, struct lapse_row *ret) 
     ret->mark.reading.wall = peak->wall;
 }
 
-void lapse_state_token_row(const struct lapse_state *state, struct lapse_row *ret) {
+void lapse_state_counter_row(const char *name, int64_t value, struct lapse_row *ret) {
     *ret = (struct lapse_row){.kind = LAPSE_ROW_COUNTER, .part = LAPSE_PART_DURABLE};
-    ret->key = lapse_bytes_of("token");
-    ret->revision = state->token;
+    ret->key = lapse_bytes_of(name);
+    ret->revision = value;
 }
 
 static enum lapse_status walk_table(const struct walk *walk, const struct lapse_table *table) {

@@ -51,12 +51,10 @@ enum lapse_status lapse_fork(const struct lapse *store, const lapse_alloc *alloc
     struct lapse_load load = {.state = &fork->state, .err = err, .forking = true};
     lapse_lock_enter(store->lock);
     enum lapse_status status = lapse_state_walk(&store->state, lapse_load_row, &load, err);
+    status = lapse_load_finish(&load, status);
     fork->durable_point = store->durable_point;
     fork->unavailable = store->unavailable;
     lapse_lock_leave(store->lock);
-    if (status == LAPSE_OK) {
-        status = lapse_load_finish(&load);
-    }
     if (status != LAPSE_OK) {
         lapse_handle_free(fork);
         return status;

@@ -76,7 +76,7 @@ enum lapse_term_bit {
     LAPSE_TERM_TTL = 1,
     LAPSE_TERM_IDLE = 2,
     LAPSE_TERM_EXPIRES_AT = 4,
-    LAPSE_TERM_SESSION = 8, /* ends with the session; of a write alone, never of a bucket */
+    LAPSE_TERM_SESSION = 8, /* SET CREATE UPDATE EXPIRE: ends with the session; never of a bucket */
     LAPSE_TERM_KEEP = 16    /* SET UPDATE: a live key keeps its end; else no term of its own */
 };
 
@@ -273,7 +273,9 @@ struct lapse_batch_answer {
  *   LIST ALL HISTORY         OK          items item_count more
  *   HISTORY                  ABSENT      -
  *   COUNT                    OK          item_count (items stays NULL)
- *   SET CREATE UPDATE        LOST        - (the session it names is not live)
+ *   SET CREATE UPDATE EXPIRE
+ *   ACQUIRE                  LOST        - (the session it names is not live; this is asked before
+ *                                        all else)
  *   BATCH                    OK          answers answer_count
  *   BATCH                    CONFLICT    answers answer_count (those up to the one refused, which is
  *                                        the last; none took effect)

@@ -180,12 +180,16 @@ enum lapse_status lapse_bucket_alter(struct lapse *store, struct lapse_bytes buc
  * is the one that was refused. */
 enum lapse_status lapse_batch(struct lapse *store, const struct lapse_command *commands,
                               size_t count, struct lapse_result *result, struct lapse_error *err);
-/* Sessions: a term that entries and leases share. What is written with one ends with it. OK or
- * HELD. */
+/* Sessions: a term that entries and leases share. What is written with one ends with it, at that
+ * instant, and shows its end as its own; any client may write with any session. Another term takes a
+ * row off its session: a set, expire or persist of a key, an extend of a lease. An ended session is
+ * never revived: opening its name again makes another, with a number of its own. OK (renewed: it
+ * was open already and is unchanged) or HELD. */
 enum lapse_status lapse_session_open(struct lapse *store, struct lapse_bytes name,
                                      struct lapse_bytes owner, struct lapse_span span,
                                      struct lapse_result *result, struct lapse_error *err);
-/* span 0: the one it has. OK or LOST. */
+/* The end becomes now + span, for all that hangs on the session at once; it may shorten. span 0: the
+ * one it has. OK or LOST. */
 enum lapse_status lapse_session_keepalive(struct lapse *store, struct lapse_bytes name,
                                           struct lapse_bytes owner, struct lapse_span span,
                                           struct lapse_result *result, struct lapse_error *err);
@@ -203,11 +207,14 @@ enum lapse_status lapse_acquire(struct lapse *store, struct lapse_bytes name,
 enum lapse_status lapse_acquire_ephemeral(struct lapse *store, struct lapse_bytes name,
                                           struct lapse_bytes owner, struct lapse_span span,
                                           struct lapse_result *result, struct lapse_error *err);
-/* The same for a lease that ends with a session. Also LOST: the session is not live. */
+/* The same for a lease that ends with a session, be it opened by the same owner or not. Also LOST:
+ * the session is not live. */
 enum lapse_status lapse_acquire_session(struct lapse *store, struct lapse_bytes name,
                                         struct lapse_bytes owner, struct lapse_bytes session,
                                         struct lapse_result *result, struct lapse_error *err);
-/* token NULL: the owner names the grant. OK, LOST, NOT_OWNER (LEASE-06, LEASE-07). */
+/* token NULL: the owner names the grant. A lease that was acquired with a session leaves it: its end
+ * is now + span, whatever becomes of the session; to prolong both, keep the session alive. OK, LOST,
+ * NOT_OWNER (LEASE-06, LEASE-07). */
 enum lapse_status lapse_extend(struct lapse *store, struct lapse_bytes name,
                                struct lapse_bytes owner, struct lapse_span span,
                                const int64_t *token, struct lapse_result *result,
