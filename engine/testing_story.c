@@ -210,6 +210,13 @@ static struct lapse_command command_of(const struct call *call) {
         break;
     case LAPSE_VERB_MARK:
         break;
+    case LAPSE_VERB_GET:
+    case LAPSE_VERB_ENTRY:
+    case LAPSE_VERB_HAS:
+    case LAPSE_VERB_LIST:
+    case LAPSE_VERB_ALL:
+    case LAPSE_VERB_COUNT:
+        break;
     default:
         command.u.write.value = lapse_bytes_of(call->value);
         command.u.write.term = term;

@@ -3,8 +3,13 @@
  *
  * The file is written ahead of each answer, in WAL mode: one transaction a call or batch. It is
  * read once, at open. Writers exclude each other by an advisory lock on FILE-lock, which the system
- * drops with the process. Each row carries a checksum; the file carries an application id and a
- * schema version. A file that cannot be opened is left as it was.
+ * drops with the process (with the last one, if it forks) and which stays beside the file. Each row
+ * carries a checksum; the file carries an application id and a schema version. A file that cannot
+ * be opened is left as it was.
+ *
+ * Reading beside a writer is free. Writing there is not: the writer finds it at its next commit,
+ * answers `corrupt` and writes no more until it is reopened. A log (FILE-wal) that a long reader
+ * holds back grows until the reader ends; then it is folded into the file and begun anew.
  *
  * Not thread-safe by itself: it is driven under its handle's lock. */
 #ifndef LAPSE_SQLITE_H
@@ -18,7 +23,7 @@ extern "C" {
 
 struct lapse_sqlite_options {
     const lapse_alloc *alloc; /* borrowed until close; NULL: the C library's */
-    const char *vfs;          /* borrowed for the call: a VFS registered with SQLite; NULL: default */
+    const char *vfs;          /* a VFS registered with SQLite; NULL: the default one */
     bool no_lock;             /* takes no FILE-lock: for a VFS whose files no other process sees */
 };
 
