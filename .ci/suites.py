@@ -14,8 +14,10 @@ DETAIL_LINES_MAX = 40
 
 
 def files(*under):
-    """The scenario files below a folder of the suites, as paths from the root, in name order."""
-    found = sorted(SUITES.joinpath(*under).rglob("*.yaml"))
+    """The scenario files below a folder of the suites, as paths from the root, in name order; not
+    those that `lapse run` skips."""
+    found = sorted(path for path in SUITES.joinpath(*under).rglob("*.yaml")
+                   if not (path.parent / ".lapse-skip").exists())
     return [path.relative_to(ROOT).as_posix() for path in found]
 
 

@@ -8,7 +8,9 @@ enum { ALIGNMENT = 16 };
 
 static const void *copy_array(struct lapse_copy *copy, const void *array, size_t bytes);
 static void copy_items(struct lapse_copy *copy, struct lapse_answer *answer);
-static void copy_request(struct lapse_copy *copy, struct lapse_request *request);
+static void copy_answers(struct lapse_copy *copy, struct lapse_answer *answer);
+static void copy_command(struct lapse_copy *copy, struct lapse_command *command);
+static void copy_batch(struct lapse_copy *copy, struct lapse_command *command);
 static void copy_bucket_event(struct lapse_copy *copy, struct lapse_event *event);
 static void copy_probe(struct lapse_copy *copy, struct lapse_probe *probe);
 
@@ -24,12 +26,14 @@ void lapse_copy_answer(struct lapse_copy *copy, struct lapse_answer *answer) {
     lapse_copy_bytes(copy, &answer->value);
     lapse_copy_bytes(copy, &answer->owner);
     copy_items(copy, answer);
+    copy_answers(copy, answer);
 }
 
 void lapse_copy_event(struct lapse_copy *copy, struct lapse_history_event *event) {
     switch (event->kind) {
     case LAPSE_HISTORY_INVOKE:
-        copy_request(copy, &event->u.invoke.request);
+        lapse_copy_bytes(copy, &event->u.invoke.request.value);
+        copy_command(copy, &event->u.invoke.request.command);
         lapse_copy_bytes(copy, &event->u.invoke.grant.name);
         break;
     case LAPSE_HISTORY_APPLY:
@@ -89,11 +93,15 @@ static void copy_items(struct lapse_copy *copy, struct lapse_answer *answer) {
     }
 }
 
-static void copy_request(struct lapse_copy *copy, struct lapse_request *request) {
-    struct lapse_command *command = &request->command;
-    lapse_copy_bytes(copy, &request->value);
+static void copy_answers(struct lapse_copy *copy, struct lapse_answer *answer) {
+    answer->answers =
+        copy_array(copy, answer->answers, answer->answer_count * sizeof(*answer->answers));
+}
+
+static void copy_command(struct lapse_copy *copy, struct lapse_command *command) {
     lapse_copy_bytes(copy, &command->bucket);
     lapse_copy_bytes(copy, &command->key);
+    lapse_copy_bytes(copy, &command->request);
     switch (command->verb) {
     case LAPSE_VERB_SET:
     case LAPSE_VERB_CREATE:
@@ -103,14 +111,45 @@ static void copy_request(struct lapse_copy *copy, struct lapse_request *request)
     case LAPSE_VERB_EXPIRE:
     case LAPSE_VERB_PERSIST:
         lapse_copy_bytes(copy, &command->u.write.value);
+        lapse_copy_bytes(copy, &command->u.write.term.session);
         break;
     case LAPSE_VERB_ACQUIRE:
     case LAPSE_VERB_EXTEND:
     case LAPSE_VERB_RELEASE:
         lapse_copy_bytes(copy, &command->u.lease.owner);
+        lapse_copy_bytes(copy, &command->u.lease.session);
+        break;
+    case LAPSE_VERB_LIST:
+    case LAPSE_VERB_ALL:
+    case LAPSE_VERB_COUNT:
+        lapse_copy_bytes(copy, &command->u.page.after);
+        break;
+    case LAPSE_VERB_SESSION:
+    case LAPSE_VERB_KEEPALIVE:
+    case LAPSE_VERB_CLOSE:
+        lapse_copy_bytes(copy, &command->u.session.owner);
+        break;
+    case LAPSE_VERB_BATCH:
+        copy_batch(copy, command);
         break;
     default:
         break;
+    }
+}
+
+/* A batch holds no batch, so this goes one level deep. */
+static void copy_batch(struct lapse_copy *copy, struct lapse_command *command) {
+    size_t count = command->u.batch.count;
+    const struct lapse_command *from = command->u.batch.commands;
+    command->u.batch.commands = copy_array(copy, from, count * sizeof(*from));
+    for (size_t i = 0; i < count; i++) {
+        struct lapse_command member = from[i];
+        if (member.verb != LAPSE_VERB_BATCH) {
+            copy_command(copy, &member);
+        }
+        if (copy->base != NULL) {
+            ((struct lapse_command *)command->u.batch.commands)[i] = member;
+        }
     }
 }
 

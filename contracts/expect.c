@@ -1,6 +1,7 @@
 /* Expectations of answers: words, values, keys in order, and fields with comparisons. */
 #include "expect_parts.h"
 
+static struct lapse_value shown_of(int verb, const struct lapse_item *item);
 static bool meets_first(int verb, const struct lapse_answer *answer, struct lapse_sides *sides);
 static bool meets_any(const struct lapse_expect *expect, int verb,
                       const struct lapse_answer *answer, const struct lapse_expect_context *context,
@@ -67,13 +68,15 @@ bool lapse_expect_asks(const struct lapse_expect *expect, enum lapse_status stat
 
 void lapse_line_answer(struct lapse_line *line, int verb, const struct lapse_answer *answer) {
     struct lapse_value value = {0};
-    if (answer->status == LAPSE_OK && (verb == LAPSE_VERB_LIST || verb == LAPSE_VERB_ALL)) {
+    bool lists = verb == LAPSE_VERB_LIST || verb == LAPSE_VERB_ALL || verb == LAPSE_VERB_HISTORY;
+    if (answer->status == LAPSE_OK && lists) {
         lapse_line_add(line, "[");
         for (size_t i = 0; answer->items != NULL && i < answer->item_count; i++) {
             lapse_line_add(line, "%s", i == 0 ? "" : ", ");
-            lapse_line_bytes(line, answer->items[i].key);
+            value = shown_of(verb, &answer->items[i]);
+            lapse_line_value(line, &value);
         }
-        lapse_line_add(line, "]");
+        lapse_line_add(line, answer->more ? ", and more]" : "]");
     } else if (verb == LAPSE_VERB_COUNT && answer->status == LAPSE_OK) {
         lapse_line_add(line, "%zu", answer->item_count);
     } else if (lapse_answer_field(verb, answer, LAPSE_FIELD_VALUE, &value)) {
@@ -91,6 +94,15 @@ void lapse_line_answer(struct lapse_line *line, int verb, const struct lapse_ans
             lapse_line_bytes(line, answer->owner);
         }
     }
+}
+
+/* What a list shows of an item: its key; of a history the value, or what else the record is. */
+static struct lapse_value shown_of(int verb, const struct lapse_item *item) {
+    if (verb == LAPSE_VERB_HISTORY && item->kind != LAPSE_RECORD_VALUE) {
+        return (struct lapse_value){.kind = LAPSE_OPERAND_RECORD, .number = item->kind};
+    }
+    return (struct lapse_value){.kind = LAPSE_OPERAND_TEXT,
+                                .text = verb == LAPSE_VERB_HISTORY ? item->value : item->key};
 }
 
 static bool meets_first(int verb, const struct lapse_answer *answer, struct lapse_sides *sides) {
@@ -164,8 +176,9 @@ static bool meets_keys(const struct lapse_operand *operands, size_t count, int v
         }
         lapse_line_value(&sides->expected, &wanted);
         if (met) {
-            struct lapse_value key = {.kind = LAPSE_OPERAND_TEXT, .text = answer->items[i].key};
-            met = lapse_values_equal(&key, &wanted);
+            struct lapse_value shown = shown_of(verb, &answer->items[i]);
+            met = shown.kind == wanted.kind || verb != LAPSE_VERB_HISTORY;
+            met = met && lapse_values_equal(&shown, &wanted);
         }
     }
     lapse_line_add(&sides->expected, "]");

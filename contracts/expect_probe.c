@@ -61,9 +61,13 @@ bool lapse_expect_probe(const struct lapse_expect *expect, const struct lapse_pr
         return probe->answer_count == 1 &&
                lapse_expect_answer(expect, probe->answers[0].verb, &probe->answers[0].answer,
                                    context, ret_expected, ret_got, ret_place);
+    case LAPSE_PROBE_ROWS: {
+        struct lapse_value rows = {.kind = LAPSE_OPERAND_NUMBER, .number = probe->row_count};
+        met = lapse_expect_is(expect, &rows, "no answer", context, &sides);
+        break;
+    }
     case LAPSE_PROBE_COUNT:
     case LAPSE_PROBE_MEASURED:
-    case LAPSE_PROBE_ROWS:
         LAPSE_ASSERT(probe->kind < LAPSE_PROBE_COUNT); /* only the judge knows the number */
         break;
     }

@@ -427,6 +427,66 @@ Test(expect, events_are_all_of_them_in_order) {
     cr_assert_not(look(&expect, &probe, &sides));
 }
 
+Test(expect, a_history_is_exactly_these_values_and_other_records) {
+    struct lapse_text_part parts[2];
+    struct lapse_item items[] = {{.key = {(const unsigned char *)"k", 1},
+                                  .value = lapse_bytes_of("one"),
+                                  .kind = LAPSE_RECORD_VALUE},
+                                 {.key = lapse_bytes_of("k"), .kind = LAPSE_RECORD_TOMBSTONE},
+                                 {.key = {(const unsigned char *)"k", 1},
+                                  .value = lapse_bytes_of("purge"),
+                                  .kind = LAPSE_RECORD_VALUE}};
+    struct lapse_answer answer = answer_of(LAPSE_OK);
+    answer.items = items;
+    answer.item_count = 3;
+    struct lapse_operand operands[3] = {{.kind = LAPSE_OPERAND_TEXT},
+                                        number(LAPSE_OPERAND_RECORD, LAPSE_RECORD_TOMBSTONE),
+                                        {.kind = LAPSE_OPERAND_TEXT}};
+    operands[0].text = text_of(&parts[0], "one");
+    operands[2].text = text_of(&parts[1], "purge");
+    struct lapse_expect expect = {
+        .kind = LAPSE_EXPECT_KEYS, .operand_count = 3, .operands = operands};
+    struct sides sides;
+    cr_assert(ask(&expect, LAPSE_VERB_HISTORY, &answer, &sides));
+    items[2].kind = LAPSE_RECORD_PURGE;
+    cr_assert_not(ask(&expect, LAPSE_VERB_HISTORY, &answer, &sides));
+    items[2].kind = LAPSE_RECORD_VALUE;
+    items[1].kind = LAPSE_RECORD_MARKER;
+    cr_assert_not(ask(&expect, LAPSE_VERB_HISTORY, &answer, &sides));
+    cr_assert_str_eq(sides.expected, "[one, delete, purge]");
+    cr_assert_str_eq(sides.got, "[one, expired, purge]");
+}
+
+Test(expect, sessions_flags_and_rows_have_fields_of_their_own) {
+    struct lapse_answer held = answer_of(LAPSE_HELD);
+    held.owner = lapse_bytes_of("w1");
+    held.end = (struct lapse_end){LAPSE_END_STEADY, 30 * S};
+    struct lapse_answer ok = answer_of(LAPSE_OK);
+    ok.token = 7;
+    ok.repeated = true;
+    struct lapse_value value = {0};
+    cr_assert(lapse_answer_field(LAPSE_VERB_SESSION, &held, LAPSE_FIELD_OWNER, &value));
+    cr_assert(lapse_answer_field(LAPSE_VERB_SESSION, &held, LAPSE_FIELD_END, &value));
+    cr_assert_eq(value.number, 30 * S);
+    cr_assert(lapse_answer_field(LAPSE_VERB_KEEPALIVE, &ok, LAPSE_FIELD_DEFAULT, &value));
+    cr_assert_eq(value.number, 7);
+    cr_assert_not(lapse_answer_field(LAPSE_VERB_SESSION, &ok, LAPSE_FIELD_OWNER, &value));
+    cr_assert(lapse_answer_field(LAPSE_VERB_SET, &ok, LAPSE_FIELD_REPEATED, &value));
+    cr_assert(lapse_bytes_equal(value.text, lapse_bytes_of("true")));
+    cr_assert(lapse_answer_field(LAPSE_VERB_LIST, &ok, LAPSE_FIELD_MORE, &value));
+    cr_assert(lapse_bytes_equal(value.text, lapse_bytes_of("false")));
+
+    struct lapse_operand three = number(LAPSE_OPERAND_NUMBER, 3);
+    struct lapse_compare most = {.op = LAPSE_OP_LE, .operand_count = 1, .operands = &three};
+    struct lapse_expect expect = {.kind = LAPSE_EXPECT_IS, .compare_count = 1, .compares = &most};
+    struct lapse_probe probe = {.kind = LAPSE_PROBE_ROWS, .row_count = 3};
+    struct sides sides;
+    cr_assert(look(&expect, &probe, &sides));
+    probe.row_count = 4;
+    cr_assert_not(look(&expect, &probe, &sides));
+    cr_assert_str_eq(sides.got, "4");
+}
+
 Test(expect, slots_keep_answers_and_make_operands_of_them) {
     struct lapse_slots slots;
     cr_assert_eq(lapse_slots_init(&slots, lapse_alloc_libc(), 3), LAPSE_OK);

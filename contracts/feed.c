@@ -3,16 +3,15 @@
 #include "feed.h"
 
 static void feed_body(struct lapse_digest *digest, const struct lapse_history_event *event);
+static void feed_time(struct lapse_digest *digest, const struct lapse_history_event *event);
 static void feed_setup(struct lapse_digest *digest, const struct lapse_setup *setup);
-static void feed_term(struct lapse_digest *digest, const struct lapse_term *term);
-static void feed_config(struct lapse_digest *digest, const struct lapse_bucket_config *config);
-static void feed_command(struct lapse_digest *digest, const struct lapse_command *command);
 static void feed_invoke(struct lapse_digest *digest, const struct lapse_history_event *event);
 static void feed_answer(struct lapse_digest *digest, const struct lapse_answer *answer);
 static void feed_grant(struct lapse_digest *digest, const struct lapse_grant_ref *grant);
 static void feed_bucket_event(struct lapse_digest *digest, const struct lapse_event *event);
 static void feed_probe(struct lapse_digest *digest, const struct lapse_probe *probe);
 static void feed_resource(struct lapse_digest *digest, const struct lapse_history_event *event);
+static void feed_reading(struct lapse_digest *digest, const struct lapse_reading *reading);
 static void feed_bool(struct lapse_digest *digest, bool value);
 
 void lapse_feed_event(struct lapse_digest *digest, const struct lapse_history_event *event) {
@@ -39,9 +38,7 @@ static void feed_body(struct lapse_digest *digest, const struct lapse_history_ev
         break;
     case LAPSE_HISTORY_APPLY:
         lapse_digest_i64(digest, event->u.apply.node);
-        lapse_digest_u64(digest, event->u.apply.reading.boot);
-        lapse_digest_i64(digest, event->u.apply.reading.raw_ns);
-        lapse_digest_i64(digest, event->u.apply.reading.wall.ns);
+        feed_reading(digest, &event->u.apply.reading);
         lapse_digest_i64(digest, event->u.apply.durable_point);
         feed_answer(digest, &event->u.apply.answer);
         break;
@@ -55,13 +52,6 @@ static void feed_body(struct lapse_digest *digest, const struct lapse_history_ev
         lapse_digest_i64(digest, event->u.reply.save_slot);
         feed_grant(digest, &event->u.reply.grant);
         feed_answer(digest, &event->u.reply.answer);
-        break;
-    case LAPSE_HISTORY_FAULT_BEGIN:
-    case LAPSE_HISTORY_FAULT_END:
-        lapse_digest_i64(digest, (int64_t)event->u.fault.kind);
-        lapse_digest_i64(digest, event->u.fault.node);
-        feed_bool(digest, event->u.fault.has_until);
-        lapse_digest_i64(digest, event->u.fault.until.ns);
         break;
     case LAPSE_HISTORY_BELIEF_BEGIN:
     case LAPSE_HISTORY_BELIEF_END:
@@ -87,6 +77,13 @@ static void feed_body(struct lapse_digest *digest, const struct lapse_history_ev
         lapse_digest_i64(digest, event->u.unbound.why);
         lapse_digest_i64(digest, event->u.unbound.field);
         break;
+    case LAPSE_HISTORY_FAULT_BEGIN:
+    case LAPSE_HISTORY_FAULT_END:
+    case LAPSE_HISTORY_STEP:
+    case LAPSE_HISTORY_CLOCK:
+    case LAPSE_HISTORY_TENURE:
+        feed_time(digest, event);
+        break;
     case LAPSE_HISTORY_NOTE:
         lapse_digest_bytes(digest, event->u.note.text);
         break;
@@ -99,9 +96,45 @@ static void feed_body(struct lapse_digest *digest, const struct lapse_history_ev
     }
 }
 
+static void feed_time(struct lapse_digest *digest, const struct lapse_history_event *event) {
+    switch (event->kind) {
+    case LAPSE_HISTORY_STEP:
+        lapse_digest_i64(digest, event->u.step.node);
+        feed_reading(digest, &event->u.step.reading);
+        lapse_digest_i64(digest, event->u.step.store.ns);
+        lapse_digest_u64(digest, event->u.step.row_count);
+        break;
+    case LAPSE_HISTORY_CLOCK:
+        lapse_digest_i64(digest, event->u.clock.node);
+        feed_reading(digest, &event->u.clock.before);
+        feed_reading(digest, &event->u.clock.after);
+        break;
+    case LAPSE_HISTORY_TENURE:
+        lapse_digest_i64(digest, event->u.tenure.node);
+        feed_bool(digest, event->u.tenure.machine);
+        feed_reading(digest, &event->u.tenure.reading);
+        lapse_digest_i64(digest, event->u.tenure.store.ns);
+        break;
+    case LAPSE_HISTORY_FAULT_BEGIN:
+    case LAPSE_HISTORY_FAULT_END:
+        lapse_digest_i64(digest, (int64_t)event->u.fault.kind);
+        lapse_digest_i64(digest, event->u.fault.node);
+        feed_bool(digest, event->u.fault.machine);
+        feed_bool(digest, event->u.fault.has_until);
+        lapse_digest_i64(digest, event->u.fault.until.ns);
+        break;
+    default:
+        break;
+    }
+}
+
 static void feed_setup(struct lapse_digest *digest, const struct lapse_setup *setup) {
     lapse_digest_bytes(digest, setup->scenario);
     lapse_digest_bytes(digest, setup->profile);
+    for (size_t i = 0; i < LAPSE_POLICIES; i++) {
+        lapse_digest_u64(digest, setup->policies.value[i]);
+    }
+    feed_bool(digest, setup->durable);
     lapse_digest_i64(digest, (int64_t)setup->sync);
     lapse_digest_i64(digest, setup->epoch.ns);
     lapse_digest_i64(digest, setup->rate_ppb);
@@ -110,7 +143,7 @@ static void feed_setup(struct lapse_digest *digest, const struct lapse_setup *se
     lapse_digest_u64(digest, setup->bucket_count);
     for (size_t i = 0; i < setup->bucket_count; i++) {
         lapse_digest_bytes(digest, setup->buckets[i].name);
-        feed_config(digest, &setup->buckets[i].config);
+        lapse_feed_config(digest, &setup->buckets[i].config);
         feed_bool(digest, setup->buckets[i].locks);
     }
     lapse_digest_u64(digest, setup->resource_count);
@@ -140,72 +173,10 @@ static void feed_setup(struct lapse_digest *digest, const struct lapse_setup *se
     }
 }
 
-static void feed_term(struct lapse_digest *digest, const struct lapse_term *term) {
-    lapse_digest_u64(digest, term->given);
-    lapse_digest_i64(digest, term->ttl.ns);
-    lapse_digest_i64(digest, term->idle.ns);
-    lapse_digest_i64(digest, term->expires_at.ns);
-}
-
-static void feed_config(struct lapse_digest *digest, const struct lapse_bucket_config *config) {
-    feed_term(digest, &config->term);
-    lapse_digest_i64(digest, config->markers.ns);
-}
-
-static void feed_command(struct lapse_digest *digest, const struct lapse_command *command) {
-    lapse_digest_i64(digest, (int64_t)command->verb);
-    lapse_digest_bytes(digest, command->bucket);
-    lapse_digest_bytes(digest, command->key);
-    switch (command->verb) {
-    case LAPSE_VERB_SET:
-    case LAPSE_VERB_CREATE:
-    case LAPSE_VERB_UPDATE:
-    case LAPSE_VERB_DELETE:
-    case LAPSE_VERB_PURGE:
-    case LAPSE_VERB_EXPIRE:
-    case LAPSE_VERB_PERSIST:
-        lapse_digest_bytes(digest, command->u.write.value);
-        feed_term(digest, &command->u.write.term);
-        feed_bool(digest, command->u.write.has_if_version);
-        lapse_digest_i64(digest, command->u.write.if_version);
-        break;
-    case LAPSE_VERB_ACQUIRE:
-    case LAPSE_VERB_EXTEND:
-    case LAPSE_VERB_RELEASE:
-        lapse_digest_bytes(digest, command->u.lease.owner);
-        lapse_digest_i64(digest, command->u.lease.span.ns);
-        feed_bool(digest, command->u.lease.has_token);
-        lapse_digest_i64(digest, command->u.lease.token);
-        lapse_digest_i64(digest, (int64_t)command->u.lease.durability);
-        break;
-    case LAPSE_VERB_OPEN:
-        feed_config(digest, &command->u.open.config);
-        break;
-    case LAPSE_VERB_WATCH:
-    case LAPSE_VERB_UNWATCH:
-    case LAPSE_VERB_POLL:
-        lapse_digest_i64(digest, (int64_t)command->u.watch.from);
-        lapse_digest_i64(digest, command->u.watch.watcher);
-        lapse_digest_u64(digest, command->u.watch.events_max);
-        break;
-    case LAPSE_VERB_FLUSH:
-        lapse_digest_i64(digest, command->u.flush.used.ns);
-        lapse_digest_i64(digest, command->u.flush.revision);
-        lapse_digest_i64(digest, (int64_t)command->u.flush.end.kind);
-        lapse_digest_i64(digest, command->u.flush.end.ns);
-        break;
-    case LAPSE_VERB_REAP:
-        lapse_digest_u64(digest, command->u.reap.rows_max);
-        break;
-    default:
-        break;
-    }
-}
-
 static void feed_invoke(struct lapse_digest *digest, const struct lapse_history_event *event) {
     const struct lapse_request *request = &event->u.invoke.request;
     lapse_digest_i64(digest, request->verb);
-    feed_command(digest, &request->command);
+    lapse_feed_command(digest, &request->command);
     lapse_digest_i64(digest, request->resource);
     lapse_digest_bytes(digest, request->value);
     feed_bool(digest, request->has_token);
@@ -238,6 +209,19 @@ static void feed_answer(struct lapse_digest *digest, const struct lapse_answer *
         lapse_digest_bytes(digest, answer->items[i].key);
         lapse_digest_bytes(digest, answer->items[i].value);
         lapse_digest_i64(digest, answer->items[i].revision);
+        lapse_digest_i64(digest, (int64_t)answer->items[i].kind);
+    }
+    feed_bool(digest, answer->more);
+    feed_bool(digest, answer->repeated);
+    lapse_digest_u64(digest, answer->answer_count);
+    for (size_t i = 0; i < answer->answer_count; i++) {
+        lapse_digest_i64(digest, (int64_t)answer->answers[i].verb);
+        lapse_digest_i64(digest, (int64_t)answer->answers[i].status);
+        lapse_digest_i64(digest, answer->answers[i].revision);
+        lapse_digest_i64(digest, answer->answers[i].token);
+        lapse_digest_i64(digest, (int64_t)answer->answers[i].end.kind);
+        lapse_digest_i64(digest, answer->answers[i].end.ns);
+        lapse_digest_i64(digest, answer->answers[i].left.ns);
     }
     lapse_digest_i64(digest, answer->took.ns);
 }
@@ -279,6 +263,7 @@ static void feed_probe(struct lapse_digest *digest, const struct lapse_probe *pr
     for (size_t i = 0; i < probe->event_count; i++) {
         feed_bucket_event(digest, &probe->events[i]);
     }
+    lapse_digest_i64(digest, probe->row_count);
 }
 
 static void feed_resource(struct lapse_digest *digest, const struct lapse_history_event *event) {
@@ -290,6 +275,12 @@ static void feed_resource(struct lapse_digest *digest, const struct lapse_histor
     lapse_digest_bytes(digest, event->u.resource.value);
     feed_bool(digest, event->u.resource.has_highest);
     lapse_digest_i64(digest, event->u.resource.highest);
+}
+
+static void feed_reading(struct lapse_digest *digest, const struct lapse_reading *reading) {
+    lapse_digest_u64(digest, reading->boot);
+    lapse_digest_i64(digest, reading->raw_ns);
+    lapse_digest_i64(digest, reading->wall.ns);
 }
 
 static void feed_bool(struct lapse_digest *digest, bool value) {

@@ -4,6 +4,8 @@
 
 #include "contracts/history.h"
 
+void lapse_feed_command(struct lapse_digest *digest, const struct lapse_command *command);
+void lapse_feed_config(struct lapse_digest *digest, const struct lapse_bucket_config *config);
 void lapse_feed_event(struct lapse_digest *digest, const struct lapse_history_event *event);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 
+static struct lapse_reading reading(const struct builder *b);
 static void append(struct builder *b, struct lapse_history_event *event);
 static struct lapse_history_event event_by(const struct builder *b, enum lapse_history_kind kind,
                                            int32_t actor, int64_t call);
@@ -31,6 +32,8 @@ static const struct lapse_bytes nodes[] = {TEXT("n1")};
 
 static const struct lapse_setup setup = {
     .scenario = TEXT("a story"),
+    .durable = true,
+    .sync = LAPSE_SYNC_FULL,
     .epoch = {INT64_C(946684800) * SECOND},
     .rate_ppb = 100000000, /* ten in a hundred, so that a forgotten rate shows */
     .reap_bound = {SECOND},
@@ -76,6 +79,7 @@ int64_t invoke(struct builder *b, int32_t actor, struct lapse_request request) {
 void apply(struct builder *b, int64_t call, struct lapse_answer answer) {
     struct lapse_history_event event = event_by(b, LAPSE_HISTORY_APPLY, -1, call);
     event.u.apply.answer = answer;
+    event.u.apply.durable_point = b->durable_point;
     append(b, &event);
 }
 
@@ -139,6 +143,44 @@ void client_fault(struct builder *b, enum lapse_fault_kind kind, int32_t actor) 
     append(b, &event);
 }
 
+void node_fault(struct builder *b, enum lapse_history_kind kind, enum lapse_fault_kind fault) {
+    struct lapse_history_event event = event_by(b, kind, -1, 0);
+    event.u.fault.kind = fault;
+    append(b, &event);
+}
+
+void wall_step(struct builder *b, int64_t by_ns) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_CLOCK, -1, 0);
+    event.u.clock.before = reading(b);
+    event.u.clock.after = reading(b);
+    event.u.clock.after.wall.ns += by_ns;
+    append(b, &event);
+}
+
+void step(struct builder *b, size_t row_count) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_STEP, -1, 0);
+    event.u.step.reading = reading(b);
+    event.u.step.store.ns = b->at;
+    event.u.step.row_count = row_count;
+    append(b, &event);
+}
+
+void tenure(struct builder *b, bool machine, int64_t store_ns) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_TENURE, -1, 0);
+    event.u.tenure.machine = machine;
+    event.u.tenure.reading = reading(b);
+    event.u.tenure.store.ns = store_ns;
+    append(b, &event);
+}
+
+void rows(struct builder *b, const char *bucket, int64_t count) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_PROBE, -1, 0);
+    event.u.probe.kind = LAPSE_PROBE_ROWS;
+    event.u.probe.bucket = lapse_bytes_of(bucket);
+    event.u.probe.row_count = count;
+    append(b, &event);
+}
+
 int64_t decide(struct builder *b, int32_t actor, struct lapse_request request,
                struct lapse_answer answer) {
     int64_t call = invoke(b, actor, request);
@@ -181,6 +223,11 @@ void list(struct builder *b, const char *bucket, size_t count, const struct laps
     answer.item_count = count;
     answer.items = items;
     decide(b, W1, key_call(LAPSE_VERB_ALL, bucket, ""), answer);
+}
+
+static struct lapse_reading reading(const struct builder *b) {
+    return (struct lapse_reading){
+        .boot = 1, .raw_ns = b->at, .wall = {builder_setup()->epoch.ns + b->at}};
 }
 
 static void append(struct builder *b, struct lapse_history_event *event) {

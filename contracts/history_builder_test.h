@@ -21,6 +21,7 @@ struct builder {
     struct lapse_grant_ref grant; /* of the next invoke and reply */
     bool looked;                  /* the next invoke: the careful actor looked ... */
     int64_t last_look;            /* ... at this time */
+    int64_t durable_point;        /* of the next decision */
 };
 
 struct rule_pair {
@@ -33,6 +34,8 @@ const struct rule_pair *cas_pairs(size_t *ret_count);
 const struct rule_pair *watch_pairs(size_t *ret_count);
 const struct rule_pair *lease_pairs(size_t *ret_count);
 const struct rule_pair *belief_pairs(size_t *ret_count);
+const struct rule_pair *durable_pairs(size_t *ret_count);
+const struct rule_pair *time_pairs(size_t *ret_count);
 
 /* The world of all stories. Buckets: codes (ttl 15m), plain (no term), idle (idle 30m), marked (ttl
  * 1m, markers), locks (ttl 30s, locks). */
@@ -139,6 +142,14 @@ void resource(struct builder *b, int32_t actor, int64_t call, enum lapse_status 
               int64_t token);
 void plain_event(struct builder *b, enum lapse_history_kind kind, int32_t actor);
 void client_fault(struct builder *b, enum lapse_fault_kind kind, int32_t actor);
+
+/* Of the store node n1: a fault begins or ends; its wall is moved; it has done its housekeeping; it
+ * begins anew; an observer counts its rows. */
+void node_fault(struct builder *b, enum lapse_history_kind kind, enum lapse_fault_kind fault);
+void wall_step(struct builder *b, int64_t by_ns);
+void step(struct builder *b, size_t row_count);
+void tenure(struct builder *b, bool machine, int64_t store_ns);
+void rows(struct builder *b, const char *bucket, int64_t count);
 
 /* ---- Several. INVOKE and APPLY; returns the call. */
 int64_t decide(struct builder *b, int32_t actor, struct lapse_request request,

@@ -99,6 +99,9 @@ Test(history, digest_covers_calls_and_answers) {
     DIFFERS(REPLY, u.reply.answer.owner, lapse_bytes_of("o"));
     DIFFERS(REPLY, u.reply.answer.item_count, 1);
     DIFFERS(REPLY, u.reply.answer.took.ns, 1);
+    DIFFERS(REPLY, u.reply.answer.more, true);
+    DIFFERS(REPLY, u.reply.answer.repeated, true);
+    DIFFERS(INVOKE, u.invoke.request.command.request, lapse_bytes_of("r"));
 }
 
 Test(history, digest_covers_what_the_world_does) {
@@ -115,6 +118,17 @@ Test(history, digest_covers_what_the_world_does) {
     DIFFERS(DELIVER, u.deliver.event.key, lapse_bytes_of("k"));
     DIFFERS(FAULT_BEGIN, u.fault.kind, LAPSE_FAULT_PAUSE);
     DIFFERS(FAULT_BEGIN, u.fault.node, 1);
+    DIFFERS(FAULT_BEGIN, u.fault.machine, true);
+    DIFFERS(STEP, u.step.reading.raw_ns, 1);
+    DIFFERS(STEP, u.step.store.ns, 1);
+    DIFFERS(STEP, u.step.row_count, 1);
+    DIFFERS(CLOCK, u.clock.node, 1);
+    DIFFERS(CLOCK, u.clock.before.wall.ns, 1);
+    DIFFERS(CLOCK, u.clock.after.wall.ns, 1);
+    DIFFERS(TENURE, u.tenure.machine, true);
+    DIFFERS(TENURE, u.tenure.reading.boot, 1);
+    DIFFERS(TENURE, u.tenure.store.ns, 1);
+    DIFFERS(PROBE, u.probe.row_count, 1);
     DIFFERS(FAULT_BEGIN, u.fault.has_until, true);
     DIFFERS(FAULT_BEGIN, u.fault.until.ns, 1);
     DIFFERS(BELIEF_BEGIN, u.belief.grant.name, lapse_bytes_of("n"));

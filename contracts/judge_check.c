@@ -14,6 +14,7 @@ static bool check_number(const struct lapse_judge *judge, const struct lapse_his
 static struct lapse_expect_context context_of(const struct lapse_judge *judge,
                                               const struct lapse_history_event *event);
 static bool is_handled(const struct lapse_step_check *check, enum lapse_status status);
+static uint32_t uses_of_call(const struct lapse_scene *scene, const struct lapse_command *command);
 static uint32_t uses_of_command(const struct lapse_scene *scene,
                                 const struct lapse_command *command);
 static uint32_t uses_of_config(const struct lapse_bucket_config *config);
@@ -73,8 +74,23 @@ uint32_t lapse_judge_uses(const struct lapse_scene *scene,
                           const struct lapse_history_event *event) {
     bool known = scene->setup != NULL && event->actor >= 0;
     bool careful = known && scene->setup->actors[event->actor].careful;
-    if (event->kind == LAPSE_HISTORY_BELIEF_BEGIN) {
+    switch (event->kind) {
+    case LAPSE_HISTORY_BELIEF_BEGIN:
         return careful ? LAPSE_USE_BELIEF : 0;
+    case LAPSE_HISTORY_REPLY: {
+        enum lapse_status status = event->u.reply.answer.status;
+        return status == LAPSE_RANGE || status == LAPSE_INVALID ? LAPSE_USE_EDGES : 0;
+    }
+    case LAPSE_HISTORY_TENURE:
+        return LAPSE_USE_RESTARTS;
+    case LAPSE_HISTORY_CLOCK:
+        return event->u.clock.node >= 0 ? LAPSE_USE_CLOCKS : 0;
+    case LAPSE_HISTORY_FAULT_END:
+        return event->u.fault.node >= 0 && event->u.fault.kind != LAPSE_FAULT_CRASH
+                   ? LAPSE_USE_STOPS
+                   : 0;
+    default:
+        break;
     }
     if (event->kind != LAPSE_HISTORY_INVOKE || !known) {
         return 0;
@@ -84,16 +100,38 @@ uint32_t lapse_judge_uses(const struct lapse_scene *scene,
     if (request->verb == LAPSE_CALL_WRITE || request->verb == LAPSE_CALL_READ) {
         return uses | LAPSE_USE_RESOURCES;
     }
-    if (lapse_verb_is_lease(request->verb)) {
-        uses |= request->verb == LAPSE_VERB_EXTEND ? LAPSE_USE_EXTEND : 0;
-        uses |= request->verb == LAPSE_VERB_RELEASE ? LAPSE_USE_RELEASE : 0;
-        return uses | LAPSE_USE_LEASES;
+    uses |= request->command.request.len > 0 ? LAPSE_USE_REQUESTS : 0;
+    if (request->verb != LAPSE_VERB_BATCH) {
+        return uses | uses_of_call(scene, &request->command);
     }
-    if (request->verb == LAPSE_VERB_WATCH) {
-        uses |= LAPSE_USE_WATCH;
+    for (size_t i = 0; i < request->command.u.batch.count; i++) {
+        uses |= uses_of_call(scene, &request->command.u.batch.commands[i]);
     }
-    bool key_call = request->verb >= LAPSE_VERB_OPEN && request->verb <= LAPSE_VERB_COUNT;
-    return key_call ? uses | uses_of_command(scene, &request->command) : uses;
+    return uses;
+}
+
+static uint32_t uses_of_call(const struct lapse_scene *scene, const struct lapse_command *command) {
+    switch (command->verb) {
+    case LAPSE_VERB_SESSION:
+    case LAPSE_VERB_ACQUIRE:
+    case LAPSE_VERB_INSPECT:
+        return LAPSE_USE_LEASES;
+    case LAPSE_VERB_KEEPALIVE:
+    case LAPSE_VERB_EXTEND:
+        return LAPSE_USE_LEASES | LAPSE_USE_EXTEND;
+    case LAPSE_VERB_CLOSE:
+    case LAPSE_VERB_RELEASE:
+        return LAPSE_USE_LEASES | LAPSE_USE_RELEASE;
+    case LAPSE_VERB_WATCH:
+        return LAPSE_USE_WATCH;
+    case LAPSE_VERB_HISTORY:
+    case LAPSE_VERB_ALTER:
+        return uses_of_command(scene, command);
+    default:
+        return command->verb >= LAPSE_VERB_OPEN && command->verb <= LAPSE_VERB_COUNT
+                   ? uses_of_command(scene, command)
+                   : 0;
+    }
 }
 
 static void check_reply(const struct lapse_judge *judge, const struct lapse_history_event *event,
@@ -199,7 +237,7 @@ static uint32_t uses_of_command(const struct lapse_scene *scene,
     if (command->verb == LAPSE_VERB_EXPIRE || command->verb == LAPSE_VERB_PERSIST) {
         uses |= LAPSE_USE_RETIME;
     }
-    if (command->verb == LAPSE_VERB_OPEN) {
+    if (command->verb == LAPSE_VERB_OPEN || command->verb == LAPSE_VERB_ALTER) {
         return uses | uses_of_config(&command->u.open.config);
     }
     for (size_t i = 0; i < scene->setup->bucket_count; i++) {
@@ -224,6 +262,10 @@ static uint32_t uses_of_command(const struct lapse_scene *scene,
         return uses;
     }
     struct lapse_bucket_config own = {.term = command->u.write.term};
+    unsigned given = own.term.given;
+    uses |= (given & LAPSE_TERM_EXPIRES_AT) != 0 ? LAPSE_USE_DATES : 0;
+    uses |= (given & LAPSE_TERM_KEEP) != 0 ? LAPSE_USE_KEEP : 0;
+    own.term.given = given & ~(unsigned)LAPSE_TERM_KEEP;
     return uses | uses_of_config(&own);
 }
 

@@ -58,6 +58,10 @@ struct lapse_bytes lapse_value_bytes(const struct lapse_value *value, char *scra
         return lapse_bytes_of(lapse_wall_print((struct lapse_wall){value->number}, scratch));
     case LAPSE_OPERAND_ABSENT:
         return lapse_bytes_of("absent");
+    case LAPSE_OPERAND_RECORD:
+        return lapse_bytes_of(value->number == LAPSE_RECORD_TOMBSTONE ? "delete"
+                              : value->number == LAPSE_RECORD_MARKER  ? "expired"
+                                                                      : "purge");
     default:
         (void)snprintf(scratch, LAPSE_TIME_TEXT_MAX, "%lld", (long long)value->number);
         return lapse_bytes_of(scratch);

@@ -4,6 +4,9 @@
 #include "words.h"
 
 static bool conditional(const struct lapse_look *look);
+static bool revision_rises(const struct lapse_history_event *event,
+                           const struct lapse_tracked_bucket *bucket, int64_t revision,
+                           int64_t floor, struct lapse_violation *ret);
 static bool refused_emit(const struct lapse_trackers *trackers,
                          const struct lapse_history_event *event);
 static bool makes_event(const struct lapse_trackers *trackers,
@@ -103,29 +106,51 @@ bool lapse_rule_cas_04_premise(const struct lapse_trackers *trackers,
             lapse_tracked_bucket_find(trackers, event->u.emit.event.bucket);
         return bucket != NULL && bucket->event_revision > 0;
     }
-    const struct lapse_command *command = lapse_rule_command(trackers, event);
-    if (command == NULL || event->u.apply.answer.status != LAPSE_OK ||
-        !lapse_verb_takes_revision((int)command->verb))
+    const struct lapse_request *request = lapse_tracked_request(trackers, event);
+    const struct lapse_answer *answer = &event->u.apply.answer;
+    if (request == NULL || answer->status != LAPSE_OK || answer->repeated)
         return false;
-    const struct lapse_tracked_bucket *bucket =
-        lapse_tracked_bucket_find(trackers, command->bucket);
-    return bucket != NULL && bucket->revision > 0;
+    size_t count = lapse_member_count(request, answer);
+    for (size_t i = lapse_member_next_event(request, answer, 0); i < count;
+         i = lapse_member_next_event(request, answer, i + 1)) {
+        struct lapse_member member;
+        lapse_member_at(trackers, request, answer, i, &member);
+        const struct lapse_tracked_bucket *bucket =
+            lapse_tracked_bucket_find(trackers, member.command->bucket);
+        if (bucket != NULL && bucket->revision > 0)
+            return true;
+    }
+    return false;
 }
 
 bool lapse_rule_cas_04_holds(const struct lapse_trackers *trackers,
                              const struct lapse_history_event *event, struct lapse_violation *ret) {
-    const struct lapse_tracked_bucket *bucket;
-    int64_t revision, floor;
     if (event->kind == LAPSE_HISTORY_EMIT) {
-        bucket = lapse_tracked_bucket_find(trackers, event->u.emit.event.bucket);
-        revision = event->u.emit.event.revision;
+        const struct lapse_tracked_bucket *bucket =
+            lapse_tracked_bucket_find(trackers, event->u.emit.event.bucket);
         /* A call's own events carry numbers up to its answer's, which is counted already. */
-        floor = event->call == 0 ? bucket->revision : bucket->event_revision;
-    } else {
-        bucket = lapse_tracked_bucket_find(trackers, lapse_rule_command(trackers, event)->bucket);
-        revision = event->u.apply.answer.revision;
-        floor = bucket->revision;
+        int64_t floor = event->call == 0 ? bucket->revision : bucket->event_revision;
+        return revision_rises(event, bucket, event->u.emit.event.revision, floor, ret);
     }
+    const struct lapse_request *request = lapse_tracked_request(trackers, event);
+    const struct lapse_answer *answer = &event->u.apply.answer;
+    size_t count = lapse_member_count(request, answer);
+    for (size_t i = lapse_member_next_event(request, answer, 0); i < count;
+         i = lapse_member_next_event(request, answer, i + 1)) {
+        struct lapse_member member;
+        lapse_member_at(trackers, request, answer, i, &member);
+        const struct lapse_tracked_bucket *bucket =
+            lapse_tracked_bucket_find(trackers, member.command->bucket);
+        if (bucket != NULL && !revision_rises(event, bucket, member.answer.revision,
+                                              bucket->revision, ret))
+            return false;
+    }
+    return true;
+}
+
+static bool revision_rises(const struct lapse_history_event *event,
+                           const struct lapse_tracked_bucket *bucket, int64_t revision,
+                           int64_t floor, struct lapse_violation *ret) {
     if (revision > floor)
         return true;
     struct lapse_rule_text name = lapse_text_name(bucket->name);
@@ -143,7 +168,8 @@ bool lapse_rule_cas_05_premise(const struct lapse_trackers *trackers,
         return unchanged(trackers, event, &look);
     const struct lapse_tracked_bucket *bucket =
         lapse_tracked_bucket_find(trackers, event->u.emit.event.bucket);
-    return bucket != NULL && (refused_emit(trackers, event) || bucket->unnumbered != NULL);
+    return bucket != NULL && (refused_emit(trackers, event) ||
+                              (bucket->unnumbered != NULL && !bucket->renumbered));
 }
 
 bool lapse_rule_cas_05_holds(const struct lapse_trackers *trackers,
@@ -195,8 +221,7 @@ static bool makes_event(const struct lapse_trackers *trackers,
     const struct lapse_tracked_call *call = lapse_tracked_call_find(trackers, event->call);
     if (call == NULL || call->apply == NULL)
         return true;
-    return call->apply->u.apply.answer.status == LAPSE_OK &&
-           lapse_verb_takes_revision(call->invoke->u.invoke.request.verb);
+    return lapse_call_makes_events(call);
 }
 
 /* Whether the decision reads a live key on which a call was refused since its last write. */
@@ -204,7 +229,8 @@ static bool unchanged(const struct lapse_trackers *trackers,
                       const struct lapse_history_event *event, struct lapse_look *ret) {
     const struct lapse_command *command = lapse_rule_command(trackers, event);
     if (command == NULL || event->u.apply.answer.status != LAPSE_OK ||
-        (command->verb != LAPSE_VERB_GET && command->verb != LAPSE_VERB_ENTRY))
+        (command->verb != LAPSE_VERB_GET && command->verb != LAPSE_VERB_ENTRY) ||
+        command->u.read.has_revision)
         return false;
     *ret = (struct lapse_look){.event = event, .answer = &event->u.apply.answer};
     ret->bucket = lapse_tracked_bucket_find(trackers, command->bucket);

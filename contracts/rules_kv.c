@@ -14,12 +14,18 @@ static bool say_ended(const struct lapse_look *look, const struct lapse_tracked_
 static bool counts(const struct lapse_tracked_key *key, enum lapse_tracked_state state,
                    bool found_only);
 static size_t count_live(const struct lapse_trackers *trackers, const struct lapse_look *look);
+static const struct lapse_tracked_record *find_record(const struct lapse_tracked_key *key,
+                                                      int64_t revision);
+static bool record_right(const struct lapse_look *look, struct lapse_violation *ret);
+static bool history_right(const struct lapse_look *look, struct lapse_violation *ret);
 static bool read_right(const struct lapse_look *look, struct lapse_violation *ret);
 static bool listing_right(const struct lapse_trackers *trackers, const struct lapse_look *look,
                           struct lapse_violation *ret);
+static bool counts_open(const struct lapse_trackers *trackers, const struct lapse_look *look);
 static bool item_right(const struct lapse_trackers *trackers, const struct lapse_look *look,
                        size_t index, struct lapse_violation *ret);
-static struct lapse_span shown_span(const struct lapse_look *look);
+static struct lapse_span shown_span(const struct lapse_trackers *trackers,
+                                    const struct lapse_look *look);
 
 static bool kv_03_concerns(const struct lapse_trackers *trackers, const struct lapse_look *look) {
     return ended_concerns(trackers, look, false);
@@ -66,8 +72,12 @@ LAPSE_RULE_BY_LOOKS(kv_05, kv_05_concerns, kv_05_check)
 
 static bool kv_11_concerns(const struct lapse_trackers *trackers, const struct lapse_look *look) {
     (void)trackers;
+    if (look->bucket != NULL && look->bucket->unsure)
+        return false;
     if (lapse_look_lists(look))
         return look->bucket->key_count > 0 || look->answer->item_count > 0;
+    if (look->verb == LAPSE_VERB_HISTORY && look->bucket != NULL)
+        return look->answer->status == LAPSE_OK && look->state == LAPSE_TRACKED_LIVE;
     return lapse_verb_reads_key(look->verb) && look->answer->status == LAPSE_OK &&
            look->bucket != NULL && look->state != LAPSE_TRACKED_ENDED;
 }
@@ -76,6 +86,10 @@ static bool kv_11_check(const struct lapse_trackers *trackers, const struct laps
                         struct lapse_violation *ret) {
     if (lapse_look_lists(look))
         return listing_right(trackers, look, ret);
+    if (look->verb == LAPSE_VERB_HISTORY)
+        return history_right(look, ret);
+    if (look->command != NULL && look->command->u.read.has_revision)
+        return record_right(look, ret);
     return read_right(look, ret);
 }
 LAPSE_RULE_BY_LOOKS(kv_11, kv_11_concerns, kv_11_check)
@@ -96,12 +110,11 @@ static bool kv_13_concerns(const struct lapse_trackers *trackers, const struct l
 
 static bool kv_13_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                         struct lapse_violation *ret) {
-    (void)trackers;
     const struct lapse_answer *answer = look->answer;
     int64_t now = answer->end.kind == LAPSE_END_WALL ? answer->wall.ns : answer->at.ns;
     int64_t left = 0;
     bool exact = lapse_ns_sub(answer->end.ns, now, &left) && left == answer->left.ns;
-    struct lapse_span span = shown_span(look);
+    struct lapse_span span = shown_span(trackers, look);
     if (exact && left > 0 && (span.ns == 0 || left <= span.ns))
         return true;
     struct lapse_rule_text shown = lapse_text_ns(answer->left.ns);
@@ -141,7 +154,8 @@ static bool ended_listed(const struct lapse_trackers *trackers, const struct lap
                          bool found_only, struct lapse_violation *ret) {
     if (look->verb == LAPSE_VERB_COUNT) {
         size_t live = count_live(trackers, look);
-        if (found_only || look->answer->item_count <= live)
+        if (found_only || look->answer->item_count <= live || look->bucket->unsure ||
+            counts_open(trackers, look))
             return true;
         struct lapse_rule_text name = lapse_text_name(look->bucket->name);
         lapse_violation_label(ret, look->event, "counted %zu", look->answer->item_count);
@@ -189,6 +203,57 @@ static size_t count_live(const struct lapse_trackers *trackers, const struct lap
     return live;
 }
 
+static const struct lapse_tracked_record *find_record(const struct lapse_tracked_key *key,
+                                                      int64_t revision) {
+    for (size_t i = 0; key != NULL && i < key->record_count; i++) {
+        if (key->records[i].revision == revision)
+            return &key->records[i];
+    }
+    return NULL;
+}
+
+/* A read by revision shows that very record. */
+static bool record_right(const struct lapse_look *look, struct lapse_violation *ret) {
+    int64_t asked = look->command->u.read.revision;
+    const struct lapse_tracked_record *record = find_record(look->key, asked);
+    bool valued = look->verb != LAPSE_VERB_HAS;
+    if (look->state == LAPSE_TRACKED_LIVE && look->answer->revision == asked && record != NULL &&
+        record->kind == LAPSE_RECORD_VALUE &&
+        (!valued || lapse_bytes_equal(look->answer->value, record->value)))
+        return true;
+    struct lapse_rule_text name = lapse_text_key(look->bucket->name, look->key_name);
+    lapse_violation_label(ret, look->event, "read revision %lld", (long long)asked);
+    lapse_violation_label(ret, record != NULL ? record->by : NULL, "wrote revision %lld",
+                          (long long)asked);
+    return lapse_violation_say(ret, "%s was read at revision %lld, which it has not, or otherwise",
+                               name.text, (long long)asked);
+}
+
+/* Oldest first, each a record that was kept, and the last the live entry unless a limit cut it. */
+static bool history_right(const struct lapse_look *look, struct lapse_violation *ret) {
+    struct lapse_rule_text name = lapse_text_key(look->bucket->name, look->key_name);
+    size_t count = look->answer->item_count;
+    const struct lapse_item *items = look->answer->items;
+    lapse_violation_label(ret, look->event, "showed %zu records", count);
+    for (size_t i = 0; i < count; i++) {
+        const struct lapse_tracked_record *record = find_record(look->key, items[i].revision);
+        if (i > 0 && items[i].revision <= items[i - 1].revision)
+            return lapse_violation_say(ret, "the history of %s is out of order, or shows one twice",
+                                       name.text);
+        if (record == NULL || record->kind != items[i].kind ||
+            !lapse_bytes_equal(record->value, items[i].value))
+            return lapse_violation_say(ret, "the history of %s shows revision %lld, which it has "
+                                            "not, or otherwise",
+                                       name.text, (long long)items[i].revision);
+    }
+    bool whole = look->answer->more ||
+                 (count > 0 && items[count - 1].revision == look->key->entry.revision);
+    if (!whole)
+        return lapse_violation_say(ret, "the history of %s lacks its live entry", name.text);
+    ret->label_count = 0;
+    return true;
+}
+
 static bool read_right(const struct lapse_look *look, struct lapse_violation *ret) {
     struct lapse_rule_text name = lapse_text_key(look->bucket->name, look->key_name);
     if (look->state != LAPSE_TRACKED_LIVE) {
@@ -224,7 +289,8 @@ static bool listing_right(const struct lapse_trackers *trackers, const struct la
             return false;
     }
     size_t live = count_live(trackers, look);
-    if (look->answer->item_count == live)
+    size_t shown = look->answer->item_count;
+    if (shown == live || (look->answer->more && shown < live) || counts_open(trackers, look))
         return true;
     struct lapse_rule_text name = lapse_text_name(look->bucket->name);
     lapse_violation_label(ret, look->event, "showed %zu keys", look->answer->item_count);
@@ -232,6 +298,15 @@ static bool listing_right(const struct lapse_trackers *trackers, const struct la
     return lapse_violation_say(ret, "%s of %s showed %zu keys, but %zu are live",
                                lapse_call_word(look->verb), name.text, look->answer->item_count,
                                live);
+}
+
+/* Whether a crash has left open if some key that it would show is there. */
+static bool counts_open(const struct lapse_trackers *trackers, const struct lapse_look *look) {
+    for (size_t i = 0; i < look->bucket->key_count; i++) {
+        if (lapse_look_state_of(trackers, look, look->bucket->keys[i]) == LAPSE_TRACKED_UNSURE)
+            return true;
+    }
+    return false;
 }
 
 static bool item_right(const struct lapse_trackers *trackers, const struct lapse_look *look,
@@ -243,6 +318,10 @@ static bool item_right(const struct lapse_trackers *trackers, const struct lapse
     lapse_violation_label(ret, look->event, "showed %s", name.text);
     if (index > 0 && lapse_bytes_compare(look->answer->items[index - 1].key, item->key) >= 0)
         return lapse_violation_say(ret, "%s is not listed in byte order, or twice", name.text);
+    if (state == LAPSE_TRACKED_UNSURE) {
+        ret->label_count = 0;
+        return true;
+    }
     if (state != LAPSE_TRACKED_LIVE)
         return lapse_violation_say(ret, "%s is listed, but it is not live", name.text);
     bool valued = look->verb != LAPSE_VERB_LIST;
@@ -257,22 +336,26 @@ static bool item_right(const struct lapse_trackers *trackers, const struct lapse
 }
 
 /* The span that the shown end belongs to; 0: a date, or not known. */
-static struct lapse_span shown_span(const struct lapse_look *look) {
+static struct lapse_span shown_span(const struct lapse_trackers *trackers,
+                                    const struct lapse_look *look) {
     struct lapse_span span = {0};
-    struct lapse_end end;
-    enum lapse_why why;
     const struct lapse_tracked_grant *grant =
         lapse_tracked_grant_live(look->lease, look->answer->at);
     bool asked =
         look->command != NULL && look->answer->status == LAPSE_OK && !look->answer->renewed;
+    if (lapse_verb_of_session(look->verb))
+        return asked ? look->command->u.session.span : span;
     if (asked && (look->verb == LAPSE_VERB_ACQUIRE || look->verb == LAPSE_VERB_EXTEND))
         return look->command->u.lease.span;
     if (grant != NULL)
         return grant->span;
-    if (lapse_verb_writes_key(look->verb) && look->command != NULL && look->bucket != NULL)
-        lapse_tracked_term_of(&look->bucket->config, look->command, look->answer, &end, &span,
-                              &why);
-    else if (look->state == LAPSE_TRACKED_LIVE)
+    if (lapse_verb_writes_key(look->verb) && look->command != NULL && look->bucket != NULL) {
+        struct lapse_tracked_term term;
+        lapse_tracked_term_of(trackers, look->bucket, look->key, look->command, look->answer,
+                              &term);
+        span = term.known ? term.span : span;
+    } else if (look->state == LAPSE_TRACKED_LIVE) {
         span = look->key->entry.span;
+    }
     return span;
 }

@@ -111,6 +111,15 @@ static void kv_13(struct builder *b, bool broken) {
     decide(b, W1, get("codes", "c1"), answer);
 }
 
+/* A set that keeps the term starts it afresh. */
+static void kv_14(struct builder *b, bool broken) {
+    put(b, W1, "codes", "c1", "v", 1, 15 * MINUTE);
+    b->at = MINUTE;
+    struct lapse_request set = put_call(LAPSE_VERB_SET, "codes", "c1", "w");
+    set.command.u.write.term.given = LAPSE_TERM_KEEP;
+    decide(b, W1, set, wrote(b, 2, broken ? 16 * MINUTE : 15 * MINUTE));
+}
+
 const struct rule_pair *kv_pairs(size_t *ret_count) {
     static const struct rule_pair pairs[] = {
         {.id = "KV-01", .story = kv_01}, {.id = "KV-02", .story = kv_02},
@@ -118,7 +127,7 @@ const struct rule_pair *kv_pairs(size_t *ret_count) {
         {.id = "KV-05", .story = kv_05}, {.id = "KV-06", .story = kv_06},
         {.id = "KV-07", .story = kv_07}, {.id = "KV-08", .story = kv_08},
         {.id = "KV-09", .story = kv_09}, {.id = "KV-11", .story = kv_11},
-        {.id = "KV-13", .story = kv_13},
+        {.id = "KV-13", .story = kv_13}, {.id = "KV-14", .story = kv_14},
     };
     *ret_count = sizeof pairs / sizeof pairs[0];
     return pairs;

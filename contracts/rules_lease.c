@@ -6,6 +6,7 @@
 static const struct lapse_tracked_grant *live(const struct lapse_look *look);
 static bool names(const struct lapse_look *look, const struct lapse_tracked_grant *grant);
 static bool same_owner(const struct lapse_look *look, const struct lapse_tracked_grant *grant);
+static bool end_is_sessions(const struct lapse_trackers *trackers, const struct lapse_look *look);
 static bool ended_by_time(const struct lapse_look *look);
 static bool end_is_from_now(const struct lapse_look *look);
 static bool fail(const struct lapse_look *look, const struct lapse_tracked_grant *grant,
@@ -30,7 +31,7 @@ static bool lease_01_check(const struct lapse_trackers *trackers, const struct l
         return true;
     if (look->verb == LAPSE_VERB_ACQUIRE && answer->status == LAPSE_OK)
         right = same_owner(look, grant);
-    else if (answer->status == LAPSE_OK || answer->status == LAPSE_HELD)
+    else if ((answer->status == LAPSE_OK || answer->status == LAPSE_HELD) && !look->in_batch)
         right = lapse_bytes_equal(answer->owner, grant->owner);
     if (right && look->verb == LAPSE_VERB_INSPECT && answer->status == LAPSE_OK)
         right = answer->token == grant->token;
@@ -40,7 +41,8 @@ LAPSE_RULE_BY_LOOKS(lease_01, lease_01_concerns, lease_01_check)
 
 static bool lease_02_concerns(const struct lapse_trackers *trackers,
                               const struct lapse_look *look) {
-    (void)trackers;
+    if (lapse_verb_of_session(look->verb))
+        return lapse_session_concerns(trackers, look, "LEASE-02");
     if (look->verb == LAPSE_VERB_INSPECT) {
         const struct lapse_tracked_grant *last = lapse_tracked_grant_last(look->lease);
         return last != NULL && last->released == NULL;
@@ -51,8 +53,12 @@ static bool lease_02_concerns(const struct lapse_trackers *trackers,
 
 static bool lease_02_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
-    (void)trackers;
     const struct lapse_tracked_grant *grant = live(look);
+    if (lapse_verb_of_session(look->verb))
+        return lapse_session_right(trackers, look, ret);
+    if (look->verb == LAPSE_VERB_ACQUIRE && look->command->u.lease.session.len > 0)
+        return end_is_sessions(trackers, look) ||
+               fail(look, NULL, ret, "was granted, but not for as long as its session");
     if (look->verb == LAPSE_VERB_ACQUIRE)
         return end_is_from_now(look) ||
                fail(look, NULL, ret, "was granted, but not for the span asked for");
@@ -68,18 +74,21 @@ LAPSE_RULE_BY_LOOKS(lease_02, lease_02_concerns, lease_02_check)
 
 static bool lease_03_concerns(const struct lapse_trackers *trackers,
                               const struct lapse_look *look) {
-    (void)trackers;
+    if (lapse_verb_of_session(look->verb))
+        return lapse_session_concerns(trackers, look, "LEASE-03");
     return look->verb == LAPSE_VERB_ACQUIRE && live(look) != NULL && !same_owner(look, live(look));
 }
 
 static bool lease_03_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
-    (void)trackers;
+    if (lapse_verb_of_session(look->verb))
+        return lapse_session_right(trackers, look, ret);
     const struct lapse_tracked_grant *grant = live(look);
     const struct lapse_answer *answer = look->answer;
     if (answer->status != LAPSE_HELD)
         return fail(look, grant, ret, "was granted to another while it was held");
-    if (answer->end.ns != grant->end.ns || !lapse_bytes_equal(answer->owner, grant->owner))
+    if (answer->end.ns != grant->end.ns ||
+        (!look->in_batch && !lapse_bytes_equal(answer->owner, grant->owner)))
         return fail(look, grant, ret, "was refused with a wrong holder or end");
     return true;
 }
@@ -87,13 +96,16 @@ LAPSE_RULE_BY_LOOKS(lease_03, lease_03_concerns, lease_03_check)
 
 static bool lease_04_concerns(const struct lapse_trackers *trackers,
                               const struct lapse_look *look) {
-    (void)trackers;
-    return look->verb == LAPSE_VERB_ACQUIRE && ended_by_time(look);
+    if (lapse_verb_of_session(look->verb))
+        return lapse_session_concerns(trackers, look, "LEASE-04");
+    return look->verb == LAPSE_VERB_ACQUIRE && look->answer->status != LAPSE_LOST &&
+           ended_by_time(look);
 }
 
 static bool lease_04_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
-    (void)trackers;
+    if (lapse_verb_of_session(look->verb))
+        return lapse_session_right(trackers, look, ret);
     const struct lapse_tracked_grant *last = lapse_tracked_grant_last(look->lease);
     if (look->answer->status == LAPSE_OK && !look->answer->renewed)
         return true;
@@ -103,7 +115,8 @@ LAPSE_RULE_BY_LOOKS(lease_04, lease_04_concerns, lease_04_check)
 
 static bool lease_05_concerns(const struct lapse_trackers *trackers,
                               const struct lapse_look *look) {
-    (void)trackers;
+    if (lapse_verb_of_session(look->verb))
+        return lapse_session_concerns(trackers, look, "LEASE-05");
     if (look->verb == LAPSE_VERB_RELEASE)
         return live(look) != NULL && names(look, live(look));
     const struct lapse_tracked_grant *last = lapse_tracked_grant_last(look->lease);
@@ -113,7 +126,8 @@ static bool lease_05_concerns(const struct lapse_trackers *trackers,
 
 static bool lease_05_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
-    (void)trackers;
+    if (lapse_verb_of_session(look->verb))
+        return lapse_session_right(trackers, look, ret);
     const struct lapse_tracked_grant *last = lapse_tracked_grant_last(look->lease);
     enum lapse_status status = look->answer->status;
     if (look->verb == LAPSE_VERB_RELEASE)
@@ -126,18 +140,20 @@ LAPSE_RULE_BY_LOOKS(lease_05, lease_05_concerns, lease_05_check)
 
 static bool lease_06_concerns(const struct lapse_trackers *trackers,
                               const struct lapse_look *look) {
-    (void)trackers;
+    if (lapse_verb_of_session(look->verb))
+        return lapse_session_concerns(trackers, look, "LEASE-06");
     return look->verb == LAPSE_VERB_EXTEND && live(look) != NULL && names(look, live(look));
 }
 
 static bool lease_06_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
-    (void)trackers;
+    if (lapse_verb_of_session(look->verb))
+        return lapse_session_right(trackers, look, ret);
     const struct lapse_tracked_grant *grant = live(look);
     if (look->answer->status != LAPSE_OK)
         return fail(look, grant, ret, "was not extended, though its holder asked in time");
     if (look->answer->token != grant->token ||
-        !lapse_bytes_equal(look->answer->owner, grant->owner))
+        (!look->in_batch && !lapse_bytes_equal(look->answer->owner, grant->owner)))
         return fail(look, grant, ret, "changed owner or token when it was extended");
     return end_is_from_now(look) ||
            fail(look, grant, ret, "was extended, but not to the call plus its span");
@@ -147,7 +163,8 @@ LAPSE_RULE_BY_LOOKS(lease_06, lease_06_concerns, lease_06_check)
 /* A token that is not the live grant's is LEASE-09's to judge. */
 static bool lease_07_concerns(const struct lapse_trackers *trackers,
                               const struct lapse_look *look) {
-    (void)trackers;
+    if (lapse_verb_of_session(look->verb))
+        return lapse_session_concerns(trackers, look, "LEASE-07");
     if (look->verb != LAPSE_VERB_EXTEND)
         return false;
     return live(look) == NULL || (!look->command->u.lease.has_token && !names(look, live(look)));
@@ -155,7 +172,8 @@ static bool lease_07_concerns(const struct lapse_trackers *trackers,
 
 static bool lease_07_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
-    (void)trackers;
+    if (lapse_verb_of_session(look->verb))
+        return lapse_session_right(trackers, look, ret);
     const struct lapse_tracked_grant *grant = live(look);
     if (look->answer->status == (grant == NULL ? LAPSE_LOST : LAPSE_NOT_OWNER))
         return true;
@@ -167,13 +185,15 @@ LAPSE_RULE_BY_LOOKS(lease_07, lease_07_concerns, lease_07_check)
 
 static bool lease_08_concerns(const struct lapse_trackers *trackers,
                               const struct lapse_look *look) {
-    (void)trackers;
+    if (lapse_verb_of_session(look->verb))
+        return lapse_session_concerns(trackers, look, "LEASE-08");
     return look->verb == LAPSE_VERB_ACQUIRE && live(look) != NULL && same_owner(look, live(look));
 }
 
 static bool lease_08_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
-    (void)trackers;
+    if (lapse_verb_of_session(look->verb))
+        return lapse_session_right(trackers, look, ret);
     const struct lapse_tracked_grant *grant = live(look);
     const struct lapse_answer *answer = look->answer;
     if (answer->status == LAPSE_OK && answer->renewed && answer->token == grant->token &&
@@ -247,6 +267,16 @@ static bool names(const struct lapse_look *look, const struct lapse_tracked_gran
 
 static bool same_owner(const struct lapse_look *look, const struct lapse_tracked_grant *grant) {
     return look->command != NULL && lapse_bytes_equal(look->command->u.lease.owner, grant->owner);
+}
+
+/* A lease with a session ends when that does, so the session must be live. */
+static bool end_is_sessions(const struct lapse_trackers *trackers, const struct lapse_look *look) {
+    const struct lapse_tracked_session *session =
+        lapse_tracked_session_find(trackers, look->command->u.lease.session);
+    if (trackers->leases_unsure || (session != NULL && session->unsure))
+        return true;
+    return lapse_tracked_session_live(session, look->answer->at) &&
+           look->answer->end.kind == LAPSE_END_STEADY && look->answer->end.ns == session->end.ns;
 }
 
 static bool ended_by_time(const struct lapse_look *look) {

@@ -7,28 +7,34 @@
 #include "rules.h"
 #include "track.h"
 
-static size_t count_looks(const struct lapse_history_event *event);
+static size_t count_looks(const struct lapse_trackers *trackers,
+                          const struct lapse_history_event *event);
+static bool look_at_decision(const struct lapse_trackers *trackers,
+                             const struct lapse_history_event *event, size_t index,
+                             struct lapse_look *ret);
+static bool is_sure(const struct lapse_trackers *trackers, const struct lapse_look *look);
 static bool make_look(const struct lapse_trackers *trackers,
                       const struct lapse_history_event *event, size_t index,
                       struct lapse_look *ret);
-static bool is_lease_verb(int verb);
 
 bool lapse_looks_any(const struct lapse_trackers *trackers, const struct lapse_history_event *event,
-                     lapse_look_concerns *concerns) {
-    for (size_t i = 0; i < count_looks(event); i++) {
+                     bool open, lapse_look_concerns *concerns) {
+    for (size_t i = 0; i < count_looks(trackers, event); i++) {
         struct lapse_look look;
-        if (make_look(trackers, event, i, &look) && concerns(trackers, &look))
+        if (make_look(trackers, event, i, &look) && (open || is_sure(trackers, &look)) &&
+            concerns(trackers, &look))
             return true;
     }
     return false;
 }
 
 bool lapse_looks_all(const struct lapse_trackers *trackers, const struct lapse_history_event *event,
-                     lapse_look_concerns *concerns, lapse_look_check *check,
+                     bool open, lapse_look_concerns *concerns, lapse_look_check *check,
                      struct lapse_violation *ret) {
-    for (size_t i = 0; i < count_looks(event); i++) {
+    for (size_t i = 0; i < count_looks(trackers, event); i++) {
         struct lapse_look look;
-        if (make_look(trackers, event, i, &look) && concerns(trackers, &look) &&
+        if (make_look(trackers, event, i, &look) && (open || is_sure(trackers, &look)) &&
+            concerns(trackers, &look) &&
             !check(trackers, &look, ret))
             return false;
     }
@@ -38,7 +44,10 @@ bool lapse_looks_all(const struct lapse_trackers *trackers, const struct lapse_h
 enum lapse_shown lapse_look_shows(const struct lapse_look *look) {
     enum lapse_status status = look->answer->status;
     bool versioned = look->command != NULL && look->command->u.write.has_if_version;
+    bool older = look->command != NULL && lapse_verb_reads_key(look->verb) &&
+                 look->command->u.read.has_revision;
     switch (look->verb) {
+    case LAPSE_VERB_HISTORY:
     case LAPSE_VERB_GET:
     case LAPSE_VERB_ENTRY:
     case LAPSE_VERB_HAS:
@@ -50,7 +59,7 @@ enum lapse_shown lapse_look_shows(const struct lapse_look *look) {
             return LAPSE_SHOWN_PRESENT;
         if (status == LAPSE_CONFLICT)
             return look->answer->revision != 0 ? LAPSE_SHOWN_PRESENT : LAPSE_SHOWN_ABSENT;
-        return status == LAPSE_ABSENT ? LAPSE_SHOWN_ABSENT : LAPSE_SHOWN_NOTHING;
+        return status == LAPSE_ABSENT && !older ? LAPSE_SHOWN_ABSENT : LAPSE_SHOWN_NOTHING;
     case LAPSE_VERB_UPDATE:
     case LAPSE_VERB_SET:
         if (status == LAPSE_CONFLICT)
@@ -76,6 +85,9 @@ bool lapse_look_lists(const struct lapse_look *look) {
 }
 
 bool lapse_look_lists_key(const struct lapse_look *look, struct lapse_bytes key) {
+    if (look->command != NULL && lapse_verb_lists(look->verb) && look->command->u.page.has_after &&
+        lapse_bytes_compare(key, look->command->u.page.after) <= 0)
+        return false;
     return look->key_name.len == 0 || lapse_bytes_equal(look->key_name, key);
 }
 
@@ -83,6 +95,29 @@ enum lapse_tracked_state lapse_look_state_of(const struct lapse_trackers *tracke
                                              const struct lapse_look *look,
                                              const struct lapse_tracked_key *key) {
     return lapse_tracked_key_state(trackers, key, look->answer->at, look->answer->wall);
+}
+
+bool lapse_call_makes_events(const struct lapse_tracked_call *call) {
+    const struct lapse_request *request = &call->invoke->u.invoke.request;
+    const struct lapse_answer *answer = &call->apply->u.apply.answer;
+    return answer->status == LAPSE_OK && !answer->repeated &&
+           lapse_member_next_event(request, answer, 0) < lapse_member_count(request, answer);
+}
+
+bool lapse_reap_overdue(const struct lapse_trackers *trackers, struct lapse_true_time at,
+                        struct lapse_steady store, struct lapse_end end, size_t due) {
+    if (end.kind != LAPSE_END_STEADY || trackers->setup == NULL || trackers->node_paused)
+        return false;
+    int64_t overdue = lapse_steady_between((struct lapse_steady){end.ns}, store).ns;
+    int64_t bound = trackers->setup->reap_bound.ns;
+    (void)lapse_ns_add(bound, (int64_t)(due / 10000) * LAPSE_NS_PER_S, &bound);
+    if (overdue <= bound)
+        return false;
+    return !trackers->node_was_paused || trackers->node_woke.ns < at.ns - overdue;
+}
+
+bool lapse_look_uses(const struct lapse_look *look) {
+    return lapse_command_uses(look->command);
 }
 
 const struct lapse_command *lapse_rule_command(const struct lapse_trackers *trackers,
@@ -153,25 +188,25 @@ struct lapse_rule_text lapse_text_actor(const struct lapse_trackers *trackers,
     return ret;
 }
 
-static size_t count_looks(const struct lapse_history_event *event) {
-    if (event->kind == LAPSE_HISTORY_APPLY)
-        return 1;
-    return event->kind == LAPSE_HISTORY_PROBE ? event->u.probe.answer_count : 0;
+static size_t count_looks(const struct lapse_trackers *trackers,
+                          const struct lapse_history_event *event) {
+    if (event->kind == LAPSE_HISTORY_PROBE)
+        return event->u.probe.answer_count;
+    const struct lapse_request *request = lapse_tracked_request(trackers, event);
+    if (event->kind != LAPSE_HISTORY_APPLY || request == NULL || event->u.apply.answer.repeated)
+        return 0;
+    return lapse_member_count(request, &event->u.apply.answer);
 }
 
-/* False if the event is a decision whose call is not known, or a fault: it shows nothing. */
+/* False if what the event shows cannot be held against what the trackers believe: an earlier member
+ * of the same batch has changed it. */
 static bool make_look(const struct lapse_trackers *trackers,
                       const struct lapse_history_event *event, size_t index,
                       struct lapse_look *ret) {
     *ret = (struct lapse_look){.event = event};
     if (event->kind == LAPSE_HISTORY_APPLY) {
-        ret->command = lapse_rule_command(trackers, event);
-        if (ret->command == NULL)
+        if (!look_at_decision(trackers, event, index, ret))
             return false;
-        ret->verb = (int)ret->command->verb;
-        ret->answer = &event->u.apply.answer;
-        ret->bucket_name = ret->command->bucket;
-        ret->key_name = ret->command->key;
     } else {
         const struct lapse_probe_answer *probed = &event->u.probe.answers[index];
         ret->probed = true;
@@ -180,7 +215,9 @@ static bool make_look(const struct lapse_trackers *trackers,
         ret->bucket_name = event->u.probe.bucket;
         ret->key_name = event->u.probe.name;
     }
-    if (is_lease_verb(ret->verb)) {
+    if (lapse_verb_of_session(ret->verb))
+        return ret->answer->status >= 0;
+    if (lapse_verb_of_lease(ret->verb)) {
         ret->lease = lapse_tracked_lease_find(trackers, ret->key_name);
         return ret->answer->status >= 0;
     }
@@ -191,7 +228,30 @@ static bool make_look(const struct lapse_trackers *trackers,
     return true;
 }
 
-static bool is_lease_verb(int verb) {
-    return verb == LAPSE_VERB_ACQUIRE || verb == LAPSE_VERB_EXTEND || verb == LAPSE_VERB_RELEASE ||
-           verb == LAPSE_VERB_INSPECT;
+static bool look_at_decision(const struct lapse_trackers *trackers,
+                             const struct lapse_history_event *event, size_t index,
+                             struct lapse_look *ret) {
+    const struct lapse_request *request = lapse_tracked_request(trackers, event);
+    struct lapse_member member;
+    if (request->verb >= LAPSE_CALL_WRITE ||
+        lapse_member_hidden(request, &event->u.apply.answer, index))
+        return false;
+    lapse_member_at(trackers, request, &event->u.apply.answer, index, &member);
+    ret->command = member.command;
+    ret->verb = (int)member.command->verb;
+    ret->own = member.answer;
+    ret->answer = &ret->own;
+    ret->in_batch = member.in_batch;
+    ret->bucket_name = ret->command->bucket;
+    ret->key_name = ret->command->key;
+    return true;
+}
+
+/* Whether no crash has left open what stands there. */
+static bool is_sure(const struct lapse_trackers *trackers, const struct lapse_look *look) {
+    if (lapse_verb_of_lease(look->verb))
+        return look->lease != NULL ? !look->lease->unsure : !trackers->leases_unsure;
+    if (look->bucket == NULL || !look->bucket->unsure)
+        return look->state != LAPSE_TRACKED_UNSURE;
+    return look->key != NULL && look->state != LAPSE_TRACKED_UNSURE;
 }

@@ -400,7 +400,7 @@ Test(rules, notice_other_breaks_and_let_the_rest_pass) {
         {"a use at the instant of the write", NULL, use_at_the_write},
         {"a use that cannot renew", NULL, use_that_cannot_renew},
         {"a reached date stays reached", NULL, date_stays_reached},
-        {"a reached date comes back", "KV-03", date_comes_back},
+        {"a reached date comes back", "CLOCK-02", date_comes_back},
         {"a past date is absent at once", NULL, past_date_is_absent_at_once},
         {"two terms are accepted", "KV-02", two_terms_accepted},
         {"a refused call takes a revision", "CAS-05", refused_call_took_a_revision},

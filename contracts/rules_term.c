@@ -5,7 +5,11 @@
 static bool accepted_put(const struct lapse_look *look);
 static bool accepted_term(const struct lapse_look *look);
 static bool same_end(struct lapse_end a, struct lapse_end b);
-static bool end_as_asked(const struct lapse_look *look, struct lapse_end *ret_end);
+static bool end_as_asked(const struct lapse_trackers *trackers, const struct lapse_look *look,
+                         struct lapse_end *ret_end);
+static bool session_refused(const struct lapse_trackers *trackers, const struct lapse_look *look,
+                            struct lapse_violation *ret);
+static bool keeps(const struct lapse_look *look);
 static bool say_end(const struct lapse_look *look, struct lapse_end wanted, const char *why,
                     struct lapse_violation *ret);
 static bool two_terms(const struct lapse_term *term);
@@ -16,7 +20,7 @@ static bool listing_renewed(const struct lapse_look *look);
 static bool kv_01_concerns(const struct lapse_trackers *trackers, const struct lapse_look *look) {
     (void)trackers;
     struct lapse_end end;
-    if (accepted_put(look) && end_as_asked(look, &end) && end.kind == LAPSE_END_STEADY)
+    if (accepted_put(look) && end_as_asked(trackers, look, &end) && end.kind == LAPSE_END_STEADY)
         return true;
     bool known = look->state == LAPSE_TRACKED_LIVE || look->state == LAPSE_TRACKED_ENDED;
     return known && look->key->entry.span.ns > 0 && look->key->entry.why != LAPSE_WHY_IDLE &&
@@ -25,9 +29,9 @@ static bool kv_01_concerns(const struct lapse_trackers *trackers, const struct l
 
 static bool kv_01_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                         struct lapse_violation *ret) {
-    (void)trackers;
     struct lapse_end wanted;
-    if (accepted_put(look) && end_as_asked(look, &wanted) && !same_end(look->answer->end, wanted))
+    if (accepted_put(look) && end_as_asked(trackers, look, &wanted) &&
+        !same_end(look->answer->end, wanted))
         return say_end(look, wanted, "a term runs from the write", ret);
     enum lapse_shown shown = lapse_look_shows(look);
     if (shown == LAPSE_SHOWN_NOTHING || look->key == NULL ||
@@ -51,10 +55,11 @@ static bool kv_02_concerns(const struct lapse_trackers *trackers, const struct l
     (void)trackers;
     if (look->command == NULL)
         return false;
-    if (look->verb == LAPSE_VERB_OPEN)
+    if (look->verb == LAPSE_VERB_OPEN || look->verb == LAPSE_VERB_ALTER)
         return two_terms(&look->command->u.open.config.term);
     return lapse_verb_writes_key(look->verb) &&
-           (two_terms(&look->command->u.write.term) || accepted_put(look));
+           (two_terms(&look->command->u.write.term) || accepted_put(look) ||
+            (look->command->u.write.term.given & LAPSE_TERM_SESSION) != 0);
 }
 
 /* Only the choice is judged here: which of the terms it is, not how long it is. */
@@ -62,7 +67,8 @@ static bool kv_02_check(const struct lapse_trackers *trackers, const struct laps
                         struct lapse_violation *ret) {
     (void)trackers;
     const char *word = lapse_call_word(look->verb);
-    if (look->verb == LAPSE_VERB_OPEN || two_terms(&look->command->u.write.term)) {
+    if (look->verb == LAPSE_VERB_OPEN || look->verb == LAPSE_VERB_ALTER ||
+        two_terms(&look->command->u.write.term)) {
         if (look->answer->status < 0)
             return true;
         struct lapse_rule_text name = lapse_text_name(look->bucket_name);
@@ -70,17 +76,18 @@ static bool kv_02_check(const struct lapse_trackers *trackers, const struct laps
         return lapse_violation_say(ret, "%s on %s was accepted with two kinds of term", word,
                                    name.text);
     }
+    if (!session_refused(trackers, look, ret))
+        return false;
     struct lapse_end wanted;
-    if (!end_as_asked(look, &wanted))
+    if (look->answer->status != LAPSE_OK || !end_as_asked(trackers, look, &wanted))
         return true;
     struct lapse_command plain = *look->command;
     plain.u.write.term.given = 0;
-    struct lapse_end by_default;
-    struct lapse_span span;
-    enum lapse_why why;
-    lapse_tracked_term_of(&look->bucket->config, &plain, look->answer, &by_default, &span, &why);
-    bool own = look->command->u.write.term.given != 0;
-    bool confused = own && same_end(look->answer->end, by_default) && !same_end(by_default, wanted);
+    struct lapse_tracked_term by_default;
+    lapse_tracked_term_of(trackers, look->bucket, look->key, &plain, look->answer, &by_default);
+    bool own = look->command->u.write.term.given != 0 && !keeps(look);
+    bool confused =
+        own && same_end(look->answer->end, by_default.end) && !same_end(by_default.end, wanted);
     if (look->answer->end.kind == wanted.kind && !confused)
         return true;
     return say_end(look, wanted, own ? "the call gave its own term" : "the bucket says so", ret);
@@ -93,7 +100,8 @@ static bool kv_06_concerns(const struct lapse_trackers *trackers, const struct l
         return false;
     if (look->verb == LAPSE_VERB_EXPIRE || look->verb == LAPSE_VERB_PERSIST)
         return true;
-    return look->key->entry.term != look->key->entry.write && lapse_verb_reads_key(look->verb);
+    return look->key->entry.term != look->key->entry.write && lapse_verb_reads_key(look->verb) &&
+           !look->command->u.read.has_revision;
 }
 
 static bool kv_06_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
@@ -102,7 +110,8 @@ static bool kv_06_check(const struct lapse_trackers *trackers, const struct laps
     const struct lapse_tracked_entry *entry = &look->key->entry;
     struct lapse_rule_text name = lapse_text_key(look->bucket->name, look->key->name);
     struct lapse_end wanted;
-    if (accepted_term(look) && end_as_asked(look, &wanted) && !same_end(look->answer->end, wanted))
+    if (accepted_term(look) && end_as_asked(trackers, look, &wanted) &&
+        !same_end(look->answer->end, wanted))
         return say_end(look, wanted, "that is what was asked", ret);
     bool valued = look->verb == LAPSE_VERB_GET || look->verb == LAPSE_VERB_ENTRY;
     if (look->answer->revision == entry->revision &&
@@ -129,7 +138,7 @@ static bool kv_07_check(const struct lapse_trackers *trackers, const struct laps
                         struct lapse_violation *ret) {
     (void)trackers;
     struct lapse_end wanted;
-    if (!end_as_asked(look, &wanted) || same_end(look->answer->end, wanted))
+    if (!end_as_asked(trackers, look, &wanted) || same_end(look->answer->end, wanted))
         return true;
     lapse_violation_label(ret, look->event, "a plain set of a live key");
     lapse_violation_label(ret, look->key->entry.term, "its term before");
@@ -137,9 +146,27 @@ static bool kv_07_check(const struct lapse_trackers *trackers, const struct laps
 }
 LAPSE_RULE_BY_LOOKS(kv_07, kv_07_concerns, kv_07_check)
 
+static bool kv_14_concerns(const struct lapse_trackers *trackers, const struct lapse_look *look) {
+    (void)trackers;
+    return accepted_put(look) && look->state == LAPSE_TRACKED_LIVE && keeps(look) &&
+           !look->key->entry.lossy;
+}
+
+static bool kv_14_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
+                        struct lapse_violation *ret) {
+    (void)trackers;
+    struct lapse_end wanted = look->key->entry.end;
+    if (same_end(look->answer->end, wanted))
+        return true;
+    lapse_violation_label(ret, look->event, "a set that keeps the term");
+    lapse_violation_label(ret, look->key->entry.term, "the term to keep");
+    return say_end(look, wanted, "it keeps the end that it has", ret);
+}
+LAPSE_RULE_BY_LOOKS(kv_14, kv_14_concerns, kv_14_check)
+
 static bool kv_08_concerns(const struct lapse_trackers *trackers, const struct lapse_look *look) {
     (void)trackers;
-    if (look->key == NULL || look->key->entry.why != LAPSE_WHY_IDLE)
+    if (look->key == NULL || look->key->entry.why != LAPSE_WHY_IDLE || look->key->entry.lossy)
         return false;
     if (look->state == LAPSE_TRACKED_LIVE && lapse_verb_reads_key(look->verb))
         return look->answer->status == LAPSE_OK || look->key->entry.renewal != NULL;
@@ -168,7 +195,7 @@ static bool kv_08_check(const struct lapse_trackers *trackers, const struct laps
         return lapse_violation_say(ret, "%s is absent although a use at %s renewed it", name.text,
                                    last.text);
     }
-    bool renews = lapse_tracked_entry_renews(entry, look->answer->at);
+    bool renews = lapse_look_uses(look) && lapse_tracked_entry_renews(entry, look->answer->at);
     lapse_violation_label(ret, look->event, look->answer->renewed ? "renewed" : "did not renew");
     lapse_violation_label(ret, entry->renewal != NULL ? entry->renewal : entry->term,
                           "its last use that counts, at %s", last.text);
@@ -186,7 +213,7 @@ LAPSE_RULE_BY_LOOKS(kv_08, kv_08_concerns, kv_08_check)
 
 static bool kv_09_concerns(const struct lapse_trackers *trackers, const struct lapse_look *look) {
     (void)trackers;
-    if (look->key == NULL)
+    if (look->key == NULL || look->key->entry.lossy)
         return false;
     if (look->state == LAPSE_TRACKED_ENDED)
         return look->key->entry.why == LAPSE_WHY_IDLE && look->key->found_ended != NULL &&
@@ -237,14 +264,42 @@ static bool same_end(struct lapse_end a, struct lapse_end b) {
     return a.kind == b.kind && (a.kind == LAPSE_END_NONE || a.ns == b.ns);
 }
 
-/* The end that an accepted write must show. False where any will do: a date in the past. */
-static bool end_as_asked(const struct lapse_look *look, struct lapse_end *ret_end) {
-    struct lapse_span span;
-    enum lapse_why why;
+/* The end that an accepted write must show. False where any will do: a date in the past, or a term
+ * that is not known. */
+static bool end_as_asked(const struct lapse_trackers *trackers, const struct lapse_look *look,
+                         struct lapse_end *ret_end) {
+    struct lapse_tracked_term term;
     if (two_terms(&look->command->u.write.term))
         return false;
-    lapse_tracked_term_of(&look->bucket->config, look->command, look->answer, ret_end, &span, &why);
-    return ret_end->kind != LAPSE_END_WALL || ret_end->ns > look->answer->wall.ns;
+    lapse_tracked_term_of(trackers, look->bucket, look->key, look->command, look->answer, &term);
+    *ret_end = term.end;
+    return term.known && (ret_end->kind != LAPSE_END_WALL || ret_end->ns > look->answer->wall.ns);
+}
+
+/* A write with a session is lost iff no session of that name is live. */
+static bool session_refused(const struct lapse_trackers *trackers, const struct lapse_look *look,
+                            struct lapse_violation *ret) {
+    const struct lapse_term *term = &look->command->u.write.term;
+    const struct lapse_tracked_session *session =
+        lapse_tracked_session_find(trackers, term->session);
+    bool open = trackers->leases_unsure || (session != NULL && session->unsure);
+    if ((term->given & LAPSE_TERM_SESSION) == 0 || open)
+        return true;
+    bool live = lapse_tracked_session_live(session, look->answer->at);
+    if (live ? look->answer->status != LAPSE_LOST : look->answer->status != LAPSE_OK)
+        return true;
+    struct lapse_rule_text name = lapse_text_name(term->session);
+    lapse_violation_label(ret, look->event, "%s answered %s", lapse_call_word(look->verb),
+                          lapse_status_word(look->answer->status));
+    lapse_violation_label(ret, session != NULL ? session->term : NULL, "this gave it its end");
+    return lapse_violation_say(ret,
+                               live ? "a write with session %s was refused, yet it is live"
+                                    : "a write was accepted with session %s, which is not live",
+                               name.text);
+}
+
+static bool keeps(const struct lapse_look *look) {
+    return (look->command->u.write.term.given & LAPSE_TERM_KEEP) != 0;
 }
 
 static bool say_end(const struct lapse_look *look, struct lapse_end wanted, const char *why,
@@ -259,23 +314,21 @@ static bool say_end(const struct lapse_look *look, struct lapse_end wanted, cons
 }
 
 static bool two_terms(const struct lapse_term *term) {
-    return (term->given & (term->given - 1)) != 0;
+    return term->given != 0 && (term->given & (term->given - 1)) != 0;
 }
 
 /* The end of a live entry just after the look: a use may renew it. */
 static struct lapse_end end_after_use(const struct lapse_look *look) {
     const struct lapse_tracked_entry *entry = &look->key->entry;
     struct lapse_end end = entry->end;
-    struct lapse_steady renewed = {INT64_MAX};
-    if (lapse_verb_reads_key(look->verb) && lapse_tracked_entry_renews(entry, look->answer->at)) {
-        (void)lapse_steady_add(look->answer->at, entry->span, &renewed);
-        end.ns = renewed.ns;
-    }
+    if (lapse_look_uses(look) && lapse_tracked_entry_renews(entry, look->answer->at))
+        end = lapse_tracked_entry_renewed(entry, look->answer->at);
     return end;
 }
 
 static bool shows_end(const struct lapse_look *look) {
     return (look->verb == LAPSE_VERB_GET || look->verb == LAPSE_VERB_ENTRY) &&
+           !(look->command != NULL && look->command->u.read.has_revision) &&
            look->answer->status == LAPSE_OK;
 }
 

@@ -7,7 +7,7 @@
 #include "contracts/tracker.h"
 #include "history_builder_test.h"
 
-enum { RULES_MAX = 64, FAMILIES = 5 };
+enum { RULES_MAX = 64, FAMILIES = 7 };
 
 struct outcome {
     const char *broken; /* the first rule that the first bad event breaks; NULL: none */
@@ -58,7 +58,7 @@ Test(rules, exist_for_the_ids_of_the_table_alone) {
     const struct lapse_rule *rules = lapse_rule_table(&count);
     for (size_t i = 0; i < count; i++)
         cr_assert(lapse_rule_exists(rules[i].id), "%s", rules[i].id);
-    static const char *const others[] = {"KV-12", "DUR-01", "KV-99", "KV-0", "kv-01", ""};
+    static const char *const others[] = {"LIN-01", "DUR-06", "KV-99", "KV-0", "kv-01", ""};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         cr_assert_not(lapse_rule_exists(others[i]), "%s", others[i]);
 }
@@ -135,7 +135,7 @@ Test(trackers, describe_says_what_stands_under_the_name) {
 
 static const struct rule_pair *find_pair(const char *id) {
     const struct rule_pair *(*const families[FAMILIES])(size_t *) = {
-        kv_pairs, cas_pairs, watch_pairs, lease_pairs, belief_pairs};
+        kv_pairs, cas_pairs, watch_pairs, lease_pairs, belief_pairs, durable_pairs, time_pairs};
     for (size_t f = 0; f < FAMILIES; f++) {
         size_t count;
         const struct rule_pair *pairs = families[f](&count);

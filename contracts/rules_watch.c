@@ -20,11 +20,10 @@ static bool marker_right(const struct lapse_trackers *trackers,
                          const struct lapse_tracked_bucket *bucket, struct lapse_violation *ret);
 static const struct lapse_tracked_entry *marked_entry(const struct lapse_tracked_key *key,
                                                       const struct lapse_event *made);
+static struct lapse_end surely_ended(const struct lapse_tracked_entry *entry);
 static bool marker_in_order(const struct lapse_history_event *event,
                             const struct lapse_tracked_bucket *bucket,
                             const struct lapse_tracked_entry *entry, struct lapse_violation *ret);
-static bool marker_late(const struct lapse_trackers *trackers, struct lapse_true_time at,
-                        struct lapse_steady store, struct lapse_end end);
 static const struct lapse_tracked_key *find_unmarked(const struct lapse_trackers *trackers,
                                                      const struct lapse_history_event *event,
                                                      bool markers, bool late,
@@ -57,6 +56,11 @@ bool lapse_rule_watch_01_holds(const struct lapse_trackers *trackers,
     int64_t wanted = next != NULL ? next->u.emit.event.revision : 0;
     if (next != NULL && handed->revision == wanted)
         return true;
+    if (watch->from == LAPSE_WATCH_REVISION &&
+        (handed->revision > wanted ? index < watch->start
+                                   : lapse_tracked_watch_event(trackers, watch, handed->revision) !=
+                                         NULL))
+        return true; /* one that it may have; or it lost one, which WATCH-06 says */
     long long revision = (long long)handed->revision;
     lapse_violation_label(ret, event, "was handed revision %lld", revision);
     if (next != NULL && handed->revision > wanted) {
@@ -70,6 +74,38 @@ bool lapse_rule_watch_01_holds(const struct lapse_trackers *trackers,
                           (long long)watch->start_revision);
     return lapse_violation_say(ret, "a watcher was handed revision %lld twice or out of order",
                                revision);
+}
+
+/* ---- WATCH-06: from a revision on, the last event of each key, or a gap first. */
+
+bool lapse_rule_watch_06_premise(const struct lapse_trackers *trackers,
+                                 const struct lapse_history_event *event) {
+    const struct lapse_tracked_watch *watch =
+        lapse_tracked_watch_find(trackers, event->u.deliver.watcher);
+    size_t index;
+    return watch != NULL && watch->from == LAPSE_WATCH_REVISION && !event->u.deliver.first &&
+           lapse_tracked_watch_next(trackers, watch, &index) != NULL && index < watch->start;
+}
+
+bool lapse_rule_watch_06_holds(const struct lapse_trackers *trackers,
+                               const struct lapse_history_event *event,
+                               struct lapse_violation *ret) {
+    const struct lapse_tracked_watch *watch =
+        lapse_tracked_watch_find(trackers, event->u.deliver.watcher);
+    const struct lapse_event *handed = &event->u.deliver.event;
+    size_t index;
+    const struct lapse_history_event *owed = lapse_tracked_watch_next(trackers, watch, &index);
+    const struct lapse_event *made = &owed->u.emit.event;
+    if (handed->kind == LAPSE_EVENT_GAP || handed->revision <= made->revision)
+        return true;
+    struct lapse_rule_text name = lapse_text_key(made->bucket, made->key);
+    lapse_violation_label(ret, event, "was handed revision %lld", (long long)handed->revision);
+    lapse_violation_label(ret, owed, "the last event of %s, revision %lld", name.text,
+                          (long long)made->revision);
+    lapse_violation_label(ret, watch->began, "the watch from an older revision began here");
+    return lapse_violation_say(ret, "a watch from an older revision was not handed the last event "
+                                    "of %s, nor a gap",
+                               name.text);
 }
 
 /* ---- WATCH-02: one event of its own kind for each accepted write. */
@@ -91,7 +127,10 @@ bool lapse_rule_watch_02_holds(const struct lapse_trackers *trackers,
     const struct lapse_history_event *write = trackers->open_write;
     if (write == NULL)
         return handed_right(trackers, event, ret);
-    const struct lapse_command *command = lapse_rule_command(trackers, write);
+    struct lapse_member member;
+    lapse_member_at(trackers, lapse_tracked_request(trackers, write), &write->u.apply.answer,
+                    trackers->open_member, &member);
+    const struct lapse_command *command = member.command;
     struct lapse_rule_text name = lapse_text_key(command->bucket, command->key);
     lapse_violation_label(ret, write, "accepted, and no event was made");
     return lapse_violation_say(ret, "%s of %s was accepted but made no event",
@@ -110,7 +149,8 @@ bool lapse_rule_watch_03_premise(const struct lapse_trackers *trackers,
     if (bucket == NULL || bucket->config.markers.ns <= 0)
         return false;
     const struct lapse_tracked_key *key = lapse_tracked_key_find(bucket, made->key);
-    return made->kind == LAPSE_EVENT_EXPIRED || (key != NULL && key->owes_marker);
+    return made->kind == LAPSE_EVENT_EXPIRED ||
+           (key != NULL && key->owes_marker && bucket->opened == NULL);
 }
 
 bool lapse_rule_watch_03_holds(const struct lapse_trackers *trackers,
@@ -208,8 +248,7 @@ static bool refused(const struct lapse_trackers *trackers,
                     const struct lapse_history_event *event) {
     const struct lapse_tracked_call *call = lapse_tracked_call_find(trackers, event->call);
     return call != NULL && call->apply != NULL &&
-           (call->apply->u.apply.answer.status != LAPSE_OK ||
-            !lapse_verb_takes_revision(call->invoke->u.invoke.request.verb));
+           !lapse_call_makes_events(call);
 }
 
 static bool made_right(const struct lapse_trackers *trackers,
@@ -222,17 +261,20 @@ static bool made_right(const struct lapse_trackers *trackers,
     if (call == NULL || call->apply == NULL)
         return lapse_violation_say(ret, "%s %s was written, but no call asked for it", word,
                                    name.text);
-    const struct lapse_request *request = &call->invoke->u.invoke.request;
-    const struct lapse_answer *answer = &call->apply->u.apply.answer;
-    const char *verb = lapse_call_word(request->verb);
+    struct lapse_member member;
+    size_t place = trackers->open_write == call->apply ? trackers->open_member : 0;
+    lapse_member_at(trackers, &call->invoke->u.invoke.request, &call->apply->u.apply.answer, place,
+                    &member);
+    const struct lapse_command *command = member.command;
+    const char *verb = lapse_call_word((int)command->verb);
     if (trackers->open_write != call->apply)
         return lapse_violation_say(ret, "%s of %s made an event more than it should", verb,
                                    name.text);
     bool valued = made->kind == LAPSE_EVENT_PUT;
-    if (made->kind != lapse_verb_event(request->verb))
+    if (made->kind != lapse_verb_event((int)command->verb))
         return lapse_violation_say(ret, "%s of %s became the event %s", verb, name.text, word);
-    if (made->revision != answer->revision || !lapse_bytes_equal(made->key, request->command.key) ||
-        (valued && !lapse_bytes_equal(made->value, request->command.u.write.value)))
+    if (made->revision != member.answer.revision || !lapse_bytes_equal(made->key, command->key) ||
+        (valued && !lapse_bytes_equal(made->value, command->u.write.value)))
         return lapse_violation_say(ret, "the event of %s does not say what was written to %s", verb,
                                    name.text);
     ret->label_count = 0;
@@ -268,13 +310,11 @@ static const struct lapse_history_event *handed_event(const struct lapse_tracker
         lapse_tracked_watch_find(trackers, event->u.deliver.watcher);
     if (watch == NULL || event->u.deliver.first || handed->kind == LAPSE_EVENT_GAP)
         return NULL;
-    size_t index;
-    const struct lapse_history_event *next = lapse_tracked_watch_next(trackers, watch, &index);
-    return next != NULL && next->u.emit.event.revision == handed->revision ? next : NULL;
+    return lapse_tracked_watch_event(trackers, watch, handed->revision);
 }
 
 static bool marked(const struct lapse_history_event *event, const struct lapse_tracked_bucket *in) {
-    return in != NULL && in->config.markers.ns <= 0 &&
+    return in != NULL && in->config.markers.ns <= 0 && in->opened == NULL &&
            event->u.emit.event.kind == LAPSE_EVENT_EXPIRED;
 }
 
@@ -286,6 +326,8 @@ static bool marker_right(const struct lapse_trackers *trackers,
     const struct lapse_tracked_entry *entry = marked_entry(key, made);
     struct lapse_rule_text name = lapse_text_key(made->bucket, made->key);
     struct lapse_rule_text at = lapse_text_ns(made->at.ns);
+    if (entry == NULL && key != NULL && (key->unsure || key->maybe != NULL))
+        return true; /* a crash may have left another entry */
     if (entry == NULL) {
         lapse_violation_label(ret, event, "expired %s", name.text);
         lapse_violation_label(ret, key != NULL ? key->expired : NULL, "it expired here already");
@@ -294,8 +336,10 @@ static bool marker_right(const struct lapse_trackers *trackers,
     }
     struct lapse_rule_text end = lapse_text_end(entry->end);
     bool early = entry->end.kind == LAPSE_END_NONE ||
-                 (entry->end.kind == LAPSE_END_STEADY && made->at.ns < entry->end.ns);
-    if (early || marker_late(trackers, event->at, made->at, entry->end)) {
+                 (entry->end.kind == LAPSE_END_STEADY && made->at.ns < surely_ended(entry).ns);
+    bool late = lapse_reap_overdue(trackers, event->at, made->at, entry->end, 0) &&
+                bucket->opened == NULL;
+    if (early || late) {
         lapse_violation_label(ret, event, "expired %s at %s", name.text, at.text);
         lapse_violation_label(ret, entry->term, "this gave it a term that ends: %s", end.text);
         return lapse_violation_say(ret, "the expired event of %s came too %s: its end is %s",
@@ -307,7 +351,12 @@ static bool marker_right(const struct lapse_trackers *trackers,
         return lapse_violation_say(ret, "%s expired by its %s term, the event says %s", name.text,
                                    lapse_words_of_why(entry->why), lapse_words_of_why(made->why));
     }
-    return marker_in_order(event, bucket, entry, ret);
+    return entry->lossy || marker_in_order(event, bucket, entry, ret);
+}
+
+/* The earliest end that an entry may have, after a crash that could lose renewals. */
+static struct lapse_end surely_ended(const struct lapse_tracked_entry *entry) {
+    return entry->lossy ? entry->end_kept : entry->end;
 }
 
 /* The entry whose end an expired event marks, NULL if that has been marked or never was. */
@@ -336,18 +385,6 @@ static bool marker_in_order(const struct lapse_history_event *event,
     return lapse_violation_say(ret, "the expired event of %s stands behind a later one", name.text);
 }
 
-/* Whether the reap bound has passed since an end. A store that was paused meanwhile is excused:
- * the bound holds while it is stepped. */
-static bool marker_late(const struct lapse_trackers *trackers, struct lapse_true_time at,
-                        struct lapse_steady store, struct lapse_end end) {
-    if (end.kind != LAPSE_END_STEADY || trackers->setup == NULL || trackers->node_paused)
-        return false;
-    int64_t overdue = lapse_steady_between((struct lapse_steady){end.ns}, store).ns;
-    if (overdue <= trackers->setup->reap_bound.ns)
-        return false;
-    return !trackers->node_was_paused || trackers->node_woke.ns < at.ns - overdue;
-}
-
 /* The first key that has ended and has no expired event, in buckets with or without markers; with
  * `late` only those past the reap bound. */
 static const struct lapse_tracked_key *find_unmarked(const struct lapse_trackers *trackers,
@@ -365,7 +402,9 @@ static const struct lapse_tracked_key *find_unmarked(const struct lapse_trackers
             struct lapse_end end = key->entry.end;
             bool ended = key->present && key->expired == NULL && end.kind == LAPSE_END_STEADY &&
                          end.ns <= store.ns;
-            if (ended && (!late || marker_late(trackers, event->at, store, end)))
+            bool sure = !key->unsure && key->maybe == NULL && !key->entry.lossy &&
+                        bucket->opened == NULL;
+            if (ended && sure && (!late || lapse_reap_overdue(trackers, event->at, store, end, 0)))
                 return key;
         }
     }

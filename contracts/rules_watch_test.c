@@ -56,12 +56,26 @@ static void watch_04(struct builder *b, bool broken) {
     plain_event(b, LAPSE_HISTORY_END, -1);
 }
 
+/* A watch from revision 1 is handed the second key's event and never the first key's. */
+static void watch_06(struct builder *b, bool broken) {
+    put(b, W1, "plain", "a", "v", 1, 0);
+    put(b, W1, "plain", "b", "v", 2, 0);
+    struct lapse_request request = key_call(LAPSE_VERB_WATCH, "plain", "");
+    request.command.u.watch.from = LAPSE_WATCH_REVISION;
+    request.command.u.watch.revision = 1;
+    struct lapse_answer answer = answered(b, LAPSE_OK);
+    answer.watcher = 1;
+    decide(b, W2, request, answer);
+    deliver(b, false, made(b, LAPSE_EVENT_PUT, "plain", broken ? "b" : "a", broken ? 2 : 1));
+}
+
 const struct rule_pair *watch_pairs(size_t *ret_count) {
     static const struct rule_pair pairs[] = {
         {.id = "WATCH-01", .story = watch_01},
         {.id = "WATCH-02", .story = watch_02},
         {.id = "WATCH-03", .story = watch_03},
         {.id = "WATCH-04", .story = watch_04},
+        {.id = "WATCH-06", .story = watch_06},
     };
     *ret_count = sizeof pairs / sizeof pairs[0];
     return pairs;

@@ -104,7 +104,8 @@ static inline struct lapse_request sketch_key(enum lapse_verb verb, const char *
     request.command.verb = verb;
     request.command.bucket = lapse_bytes_of(bucket);
     request.command.key = lapse_bytes_of(key);
-    request.command.u.write.value = lapse_bytes_of(value);
+    if (verb == LAPSE_VERB_SET || verb == LAPSE_VERB_CREATE || verb == LAPSE_VERB_UPDATE)
+        request.command.u.write.value = lapse_bytes_of(value);
     return request;
 }
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+static bool lists(int verb);
 static bool is_token_verb(int verb);
 static bool field_default(int verb, const struct lapse_answer *answer, struct lapse_value *ret);
 static bool field_value(int verb, const struct lapse_answer *answer, struct lapse_value *ret);
@@ -15,6 +16,7 @@ static bool field_end(int verb, const struct lapse_answer *answer, struct lapse_
 static bool field_left(int verb, const struct lapse_answer *answer, struct lapse_value *ret);
 static bool field_owner(int verb, const struct lapse_answer *answer, struct lapse_value *ret);
 static bool field_token(int verb, const struct lapse_answer *answer, struct lapse_value *ret);
+static bool field_flag(const struct lapse_answer *answer, bool flag, struct lapse_value *ret);
 static bool shows_end(int verb, enum lapse_status status);
 static struct lapse_value value_of(enum lapse_operand_kind kind, int64_t number);
 static struct lapse_value value_of_text(struct lapse_bytes text);
@@ -99,8 +101,12 @@ bool lapse_answer_field(int verb, const struct lapse_answer *answer, enum lapse_
     case LAPSE_FIELD_TOOK:
         *ret = value_of(LAPSE_OPERAND_SPAN, answer->took.ns);
         return true;
+    case LAPSE_FIELD_REPEATED:
+        return field_flag(answer, answer->repeated, ret);
+    case LAPSE_FIELD_MORE:
+        return field_flag(answer, answer->more, ret) && lists(verb) && verb != LAPSE_VERB_COUNT;
     case LAPSE_FIELD_COUNT:
-        if (answer->status != LAPSE_OK || verb < LAPSE_VERB_LIST || verb > LAPSE_VERB_COUNT) {
+        if (answer->status != LAPSE_OK || !lists(verb)) {
             return false;
         }
         *ret = value_of(LAPSE_OPERAND_NUMBER, (int64_t)answer->item_count);
@@ -119,6 +125,7 @@ enum lapse_status lapse_operand_value(const struct lapse_operand *operand,
     case LAPSE_OPERAND_SPAN:
     case LAPSE_OPERAND_DATE:
     case LAPSE_OPERAND_ABSENT:
+    case LAPSE_OPERAND_RECORD:
         *ret = value_of(operand->kind, operand->number);
         return LAPSE_OK;
     case LAPSE_OPERAND_NOW: {
@@ -203,8 +210,13 @@ static int32_t slot_index(struct lapse_slot_ref ref, int32_t n) {
     return ref.indexed && n > 0 ? ref.base + (n - 1) : ref.base;
 }
 
+static bool lists(int verb) {
+    return (verb >= LAPSE_VERB_LIST && verb <= LAPSE_VERB_COUNT) || verb == LAPSE_VERB_HISTORY;
+}
+
 static bool is_token_verb(int verb) {
-    return verb == LAPSE_VERB_ACQUIRE || verb == LAPSE_VERB_EXTEND || verb == LAPSE_VERB_INSPECT;
+    return verb == LAPSE_VERB_ACQUIRE || verb == LAPSE_VERB_EXTEND || verb == LAPSE_VERB_INSPECT ||
+           verb == LAPSE_VERB_SESSION || verb == LAPSE_VERB_KEEPALIVE;
 }
 
 /* What a bare $x means. */
@@ -250,8 +262,10 @@ static bool shows_end(int verb, enum lapse_status status) {
     case LAPSE_VERB_ENTRY:
     case LAPSE_VERB_EXTEND:
     case LAPSE_VERB_INSPECT:
+    case LAPSE_VERB_KEEPALIVE:
         return status == LAPSE_OK;
     case LAPSE_VERB_ACQUIRE:
+    case LAPSE_VERB_SESSION:
         return status == LAPSE_OK || status == LAPSE_HELD;
     default:
         return false;
@@ -287,10 +301,11 @@ static bool field_left(int verb, const struct lapse_answer *answer, struct lapse
 
 static bool field_owner(int verb, const struct lapse_answer *answer, struct lapse_value *ret) {
     *ret = value_of_text(answer->owner);
-    if (verb == LAPSE_VERB_ACQUIRE && answer->status == LAPSE_HELD) {
-        return true;
+    if (answer->status == LAPSE_HELD) {
+        return verb == LAPSE_VERB_ACQUIRE || verb == LAPSE_VERB_SESSION;
     }
-    return is_token_verb(verb) && answer->status == LAPSE_OK;
+    bool session = verb == LAPSE_VERB_SESSION || verb == LAPSE_VERB_KEEPALIVE;
+    return is_token_verb(verb) && !session && answer->status == LAPSE_OK;
 }
 
 static bool field_token(int verb, const struct lapse_answer *answer, struct lapse_value *ret) {
@@ -299,6 +314,11 @@ static bool field_token(int verb, const struct lapse_answer *answer, struct laps
         return answer->status == LAPSE_OK && answer->has_token;
     }
     return is_token_verb(verb) && answer->status == LAPSE_OK;
+}
+
+static bool field_flag(const struct lapse_answer *answer, bool flag, struct lapse_value *ret) {
+    *ret = value_of_text(lapse_bytes_of(flag ? "true" : "false"));
+    return answer->status == LAPSE_OK;
 }
 
 static struct lapse_value value_of(enum lapse_operand_kind kind, int64_t number) {

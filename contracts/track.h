@@ -8,6 +8,8 @@
 enum lapse_status lapse_track_kv_begin(struct lapse_trackers *trackers);
 enum lapse_status lapse_track_kv_apply(struct lapse_trackers *trackers,
                                        struct lapse_tracked_call *call,
+                                       const struct lapse_command *command,
+                                       const struct lapse_answer *answer,
                                        const struct lapse_history_event *event);
 enum lapse_status lapse_track_kv_emit(struct lapse_trackers *trackers,
                                       const struct lapse_history_event *event);
@@ -15,7 +17,35 @@ void lapse_track_kv_free(struct lapse_trackers *trackers);
 
 enum lapse_status lapse_track_lease_apply(struct lapse_trackers *trackers,
                                           const struct lapse_command *command,
+                                          const struct lapse_answer *answer,
                                           const struct lapse_history_event *event);
+/* A session has another end: so have the grants and the entries that end with it. */
+void lapse_track_lease_session(struct lapse_trackers *trackers, size_t session);
+void lapse_track_kv_session(struct lapse_trackers *trackers, size_t session);
+/* A tenure begins. `lost`: the store may have lost its last changes, or all of them. */
+void lapse_track_lease_tenure(struct lapse_trackers *trackers,
+                              const struct lapse_history_event *event, bool lost);
+void lapse_track_kv_tenure(struct lapse_trackers *trackers, const struct lapse_history_event *event,
+                           bool lost);
+void lapse_track_watch_tenure(struct lapse_trackers *trackers,
+                              const struct lapse_history_event *event);
+/* A call has no answer, and whether it was done is not known (`event` is its INVOKE or APPLY); or
+ * it has one after all. */
+enum lapse_status lapse_track_kv_maybe(struct lapse_trackers *trackers,
+                                       const struct lapse_command *command,
+                                       const struct lapse_history_event *event);
+void lapse_track_kv_settle(struct lapse_trackers *trackers, const struct lapse_command *command,
+                           int64_t call);
+/* A read shows what a crash has left of a key: takes it over. */
+void lapse_track_kv_resolve(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
+                            struct lapse_tracked_key *key, const struct lapse_command *command,
+                            const struct lapse_answer *answer);
+/* The key of this name, made if it is new; NULL: no memory, or no such bucket. */
+struct lapse_tracked_key *lapse_track_kv_make(struct lapse_trackers *trackers,
+                                              const struct lapse_command *command,
+                                              bool *ret_known);
+enum lapse_status lapse_track_lease_maybe(struct lapse_trackers *trackers,
+                                          const struct lapse_command *command);
 void lapse_track_lease_free(struct lapse_trackers *trackers);
 
 enum lapse_status lapse_track_watch_apply(struct lapse_trackers *trackers,
@@ -38,10 +68,61 @@ void lapse_track_resource_event(struct lapse_trackers *trackers,
                                 const struct lapse_history_event *event);
 void lapse_track_resource_free(struct lapse_trackers *trackers);
 
+enum lapse_status lapse_track_session_apply(struct lapse_trackers *trackers,
+                                            const struct lapse_command *command,
+                                            const struct lapse_answer *answer,
+                                            const struct lapse_history_event *event);
+void lapse_track_session_free(struct lapse_trackers *trackers);
+
+/* Calls by request id. */
+enum lapse_status lapse_track_once_apply(struct lapse_trackers *trackers,
+                                         const struct lapse_command *command,
+                                         const struct lapse_history_event *event);
+void lapse_track_once_free(struct lapse_trackers *trackers);
+
+/* What a node's clocks, stops, starts and commits tell of time. */
+enum lapse_status lapse_track_time_event(struct lapse_trackers *trackers,
+                                         const struct lapse_history_event *event);
+void lapse_track_time_free(struct lapse_trackers *trackers);
+/* Whether a read, which renewed nothing, shows a commit that none has shown before and that time's
+ * own marks, one a second, do not explain. */
+bool lapse_track_commit_unexplained(const struct lapse_trackers *trackers,
+                                    const struct lapse_history_event *event);
+
+/* Records of a key. All return OK or NOMEM. */
+enum lapse_status lapse_track_record_add(struct lapse_trackers *trackers,
+                                         const struct lapse_tracked_bucket *bucket,
+                                         struct lapse_tracked_key *key,
+                                         struct lapse_tracked_record record);
+
+/* ---- A call as its members: those of a batch that was done, the refused one of a batch that was
+ * not, or the call itself. */
+struct lapse_member {
+    const struct lapse_command *command;
+    struct lapse_answer answer; /* its own; a batch does not say owners */
+    bool in_batch;
+};
+size_t lapse_member_count(const struct lapse_request *request, const struct lapse_answer *answer);
+/* Member `index` < count. */
+void lapse_member_at(const struct lapse_trackers *trackers, const struct lapse_request *request,
+                     const struct lapse_answer *answer, size_t index, struct lapse_member *ret);
+/* Whether a member before this one names the same thing, so that what it finds is not what the
+ * trackers believe. */
+bool lapse_member_hidden(const struct lapse_request *request, const struct lapse_answer *answer,
+                         size_t index);
+/* The place among a call's members of the first, from `from` on, whose acceptance makes an event;
+ * the count if there is none. */
+size_t lapse_member_next_event(const struct lapse_request *request,
+                               const struct lapse_answer *answer, size_t from);
+
 /* The verbs that read a key and so renew an idle one; that change a key; that list. */
 bool lapse_verb_reads_key(int verb);
 bool lapse_verb_writes_key(int verb);
 bool lapse_verb_lists(int verb);
+/* Whether a command is a use: a read that renews an idle key. */
+bool lapse_command_uses(const struct lapse_command *command);
+bool lapse_verb_of_lease(int verb);
+bool lapse_verb_of_session(int verb);
 /* The verbs whose acceptance takes a revision and makes an event. */
 bool lapse_verb_takes_revision(int verb);
 /* The event that an accepted call of such a verb makes. */

@@ -95,7 +95,8 @@ static struct subject subject_of_request(const struct lapse_request *request) {
         subject.kind = SUBJECT_LEASE;
         break;
     default:
-        if (lapse_verb_reads_key(request->verb) || lapse_verb_writes_key(request->verb))
+        if (lapse_verb_reads_key(request->verb) || request->verb == LAPSE_VERB_HISTORY ||
+            lapse_verb_writes_key(request->verb))
             subject.kind = SUBJECT_KEY;
         break;
     }
@@ -163,6 +164,9 @@ static void describe_lease(const struct lapse_trackers *trackers, struct lapse_b
     if (lapse_tracked_grant_live(lease, at) != NULL)
         (void)snprintf(buf, cap, "%s: %s until %s, token %lld", text.text, owner.text, end.text,
                        token);
+    else if (last->lost != NULL)
+        (void)snprintf(buf, cap, "%s: free, gone with its tenure (last %s, token %lld)", text.text,
+                       owner.text, token);
     else if (last->released != NULL)
         (void)snprintf(buf, cap, "%s: free, released by %s (token %lld)", text.text, owner.text,
                        token);
@@ -190,6 +194,9 @@ static void describe_key(const struct lapse_trackers *trackers, const struct sub
                        value.text, (long long)key->entry.revision);
         break;
     }
+    case LAPSE_TRACKED_UNSURE:
+        (void)snprintf(buf, cap, "%s: what a crash has left of it is not known yet", name.text);
+        break;
     case LAPSE_TRACKED_LIVE:
         describe_live(trackers, key, name.text, buf, cap);
         break;

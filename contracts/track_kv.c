@@ -14,14 +14,17 @@ struct write {
     const struct lapse_answer *answer;
     struct lapse_tracked_bucket *bucket;
     enum lapse_tracked_state before; /* of the key */
+    struct lapse_tracked_term term;  /* that it leaves */
 };
 
+static void close_member(struct lapse_trackers *trackers);
 static struct lapse_tracked_bucket *find_bucket(const struct lapse_trackers *trackers,
                                                 struct lapse_bytes name);
 static enum lapse_status add_bucket(struct lapse_trackers *trackers, struct lapse_bytes name,
                                     const struct lapse_bucket_config *config, bool locks);
 static enum lapse_status open_bucket(struct lapse_trackers *trackers,
-                                     const struct lapse_command *command);
+                                     const struct lapse_command *command,
+                                     const struct lapse_history_event *event);
 static size_t key_place(const struct lapse_tracked_bucket *bucket, struct lapse_bytes name,
                         bool *ret_found);
 static struct lapse_tracked_key *add_key(struct lapse_trackers *trackers,
@@ -30,16 +33,27 @@ static struct lapse_tracked_key *add_key(struct lapse_trackers *trackers,
 static void take_listing(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
                          const struct lapse_history_event *event);
 static void take_read(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
-                      struct lapse_tracked_key *key, const struct lapse_history_event *event);
+                      struct lapse_tracked_key *key, const struct lapse_command *command,
+                      const struct lapse_history_event *event);
+static void take_use(struct lapse_tracked_bucket *bucket, struct lapse_tracked_key *key,
+                     const struct lapse_history_event *event);
 static enum lapse_status take_write(struct lapse_trackers *trackers,
                                     struct lapse_tracked_call *call, struct write *write);
-static void take_put(struct lapse_tracked_key *key, const struct write *write);
+static enum lapse_status take_put(struct lapse_trackers *trackers, struct lapse_tracked_key *key,
+                                  const struct write *write);
+static enum lapse_status take_removal(struct lapse_trackers *trackers,
+                                      struct lapse_tracked_key *key, const struct write *write);
 static bool take_creator(struct lapse_tracked_key *key, const struct write *write);
 static void take_term(struct lapse_tracked_entry *entry, const struct write *write);
 static void take_refusal(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
-                         struct lapse_tracked_key *key, const struct lapse_history_event *event);
-static void take_expired(struct lapse_tracked_bucket *bucket, struct lapse_tracked_key *key,
+                         struct lapse_tracked_key *key, const struct lapse_answer *answer,
                          const struct lapse_history_event *event);
+static enum lapse_status take_expired(struct lapse_trackers *trackers,
+                                      struct lapse_tracked_bucket *bucket,
+                                      struct lapse_tracked_key *key,
+                                      const struct lapse_history_event *event);
+static struct lapse_end record_end(const struct lapse_tracked_bucket *bucket,
+                                   struct lapse_steady at);
 
 enum lapse_status lapse_track_kv_begin(struct lapse_trackers *trackers) {
     const struct lapse_setup *setup = trackers->setup;
@@ -53,36 +67,36 @@ enum lapse_status lapse_track_kv_begin(struct lapse_trackers *trackers) {
 
 enum lapse_status lapse_track_kv_apply(struct lapse_trackers *trackers,
                                        struct lapse_tracked_call *call,
+                                       const struct lapse_command *command,
+                                       const struct lapse_answer *answer,
                                        const struct lapse_history_event *event) {
-    const struct lapse_request *request = &call->invoke->u.invoke.request;
-    const struct lapse_command *command = &request->command;
-    const struct lapse_answer *answer = &event->u.apply.answer;
+    int verb = (int)command->verb;
     if (answer->status < 0)
         return LAPSE_OK;
-    if (request->verb == LAPSE_VERB_OPEN)
-        return open_bucket(trackers, command);
+    if (verb == LAPSE_VERB_OPEN || verb == LAPSE_VERB_ALTER)
+        return open_bucket(trackers, command, event);
     struct lapse_tracked_bucket *bucket = find_bucket(trackers, command->bucket);
     if (bucket == NULL)
         return LAPSE_OK;
-    if (lapse_verb_lists(request->verb) ||
-        (request->verb == LAPSE_VERB_WATCH && command->u.watch.from == LAPSE_WATCH_LIVE)) {
+    if (lapse_verb_lists(verb) ||
+        (verb == LAPSE_VERB_WATCH && command->u.watch.from == LAPSE_WATCH_LIVE)) {
         take_listing(trackers, bucket, event);
         return LAPSE_OK;
     }
     bool found;
     size_t at = key_place(bucket, command->key, &found);
     struct lapse_tracked_key *key = found ? bucket->keys[at] : NULL;
-    if (lapse_verb_reads_key(request->verb)) {
-        take_read(trackers, bucket, key, event);
-    } else if (lapse_verb_writes_key(request->verb) && answer->status == LAPSE_OK) {
+    if (lapse_verb_reads_key(verb)) {
+        take_read(trackers, bucket, key, command, event);
+    } else if (lapse_verb_writes_key(verb) && answer->status == LAPSE_OK) {
         struct write write = {.event = event,
                               .invoke = call->invoke,
                               .command = command,
                               .answer = answer,
                               .bucket = bucket};
         return take_write(trackers, call, &write);
-    } else if (lapse_verb_writes_key(request->verb)) {
-        take_refusal(trackers, bucket, key, event);
+    } else if (lapse_verb_writes_key(verb)) {
+        take_refusal(trackers, bucket, key, answer, event);
     }
     return LAPSE_OK;
 }
@@ -91,8 +105,6 @@ enum lapse_status lapse_track_kv_emit(struct lapse_trackers *trackers,
                                       const struct lapse_history_event *event) {
     const struct lapse_event *made = &event->u.emit.event;
     struct lapse_tracked_bucket *bucket = find_bucket(trackers, made->bucket);
-    trackers->seen_at = event->at;
-    trackers->seen_store = made->at;
     if (bucket == NULL)
         return LAPSE_OK;
     void *events = bucket->events;
@@ -103,6 +115,7 @@ enum lapse_status lapse_track_kv_emit(struct lapse_trackers *trackers,
     bucket->events[bucket->event_count++] = event;
     bucket->event_revision = made->revision;
     bucket->unnumbered = NULL;
+    bucket->renumbered = false;
     if (made->revision > bucket->revision) {
         bucket->revision = made->revision;
         bucket->revision_by = event;
@@ -110,23 +123,56 @@ enum lapse_status lapse_track_kv_emit(struct lapse_trackers *trackers,
     bool found;
     size_t at = key_place(bucket, made->key, &found);
     if (made->kind == LAPSE_EVENT_EXPIRED) {
-        if (found)
-            take_expired(bucket, bucket->keys[at], event);
-        return LAPSE_OK;
+        return found ? take_expired(trackers, bucket, bucket->keys[at], event) : LAPSE_OK;
     }
     if (found)
         bucket->keys[at]->owes_marker = false;
     if (trackers->open_write != NULL && trackers->open_write->call == event->call)
-        trackers->open_write = NULL;
+        close_member(trackers);
     return LAPSE_OK;
+}
+
+/* The event of a write has come. A batch makes one for each of its writes, in their order. */
+static void close_member(struct lapse_trackers *trackers) {
+    const struct lapse_history_event *write = trackers->open_write;
+    const struct lapse_request *request = lapse_tracked_request(trackers, write);
+    const struct lapse_answer *answer = &write->u.apply.answer;
+    trackers->open_member =
+        lapse_member_next_event(request, answer, trackers->open_member + 1);
+    if (trackers->open_member >= lapse_member_count(request, answer))
+        trackers->open_write = NULL;
+}
+
+void lapse_track_kv_session(struct lapse_trackers *trackers, size_t session) {
+    const struct lapse_tracked_session *moved = &trackers->sessions[session - 1];
+    for (size_t b = 0; b < trackers->bucket_count; b++) {
+        for (size_t k = 0; k < trackers->buckets[b].key_count; k++) {
+            struct lapse_tracked_entry *entry = &trackers->buckets[b].keys[k]->entry;
+            if (entry->session != session)
+                continue;
+            entry->end = moved->end;
+            entry->span = moved->span;
+        }
+    }
+}
+
+struct lapse_tracked_key *lapse_track_kv_make(struct lapse_trackers *trackers,
+                                              const struct lapse_command *command,
+                                              bool *ret_known) {
+    struct lapse_tracked_bucket *bucket = find_bucket(trackers, command->bucket);
+    *ret_known = bucket != NULL;
+    return bucket != NULL ? add_key(trackers, bucket, command->key) : NULL;
 }
 
 void lapse_track_kv_free(struct lapse_trackers *trackers) {
     const lapse_alloc *alloc = trackers->alloc;
     for (size_t i = 0; i < trackers->bucket_count; i++) {
         struct lapse_tracked_bucket *bucket = &trackers->buckets[i];
-        for (size_t k = 0; k < bucket->key_count; k++)
-            lapse_alloc_free(alloc, bucket->keys[k], sizeof **bucket->keys);
+        for (size_t k = 0; k < bucket->key_count; k++) {
+            struct lapse_tracked_key *key = bucket->keys[k];
+            lapse_alloc_free(alloc, key->records, key->record_cap * sizeof *key->records);
+            lapse_alloc_free(alloc, key, sizeof *key);
+        }
         lapse_alloc_free(alloc, bucket->keys, bucket->key_cap * sizeof *bucket->keys);
         lapse_alloc_free(alloc, (void *)bucket->events, bucket->event_cap * sizeof *bucket->events);
     }
@@ -145,61 +191,6 @@ const struct lapse_tracked_key *lapse_tracked_key_find(const struct lapse_tracke
     bool found;
     size_t at = key_place(bucket, name, &found);
     return found ? bucket->keys[at] : NULL;
-}
-
-enum lapse_tracked_state lapse_tracked_key_state(const struct lapse_trackers *trackers,
-                                                 const struct lapse_tracked_key *key,
-                                                 struct lapse_steady at, struct lapse_wall wall) {
-    if (key == NULL || key->entry.write == NULL)
-        return LAPSE_TRACKED_NEVER;
-    if (!key->present)
-        return LAPSE_TRACKED_REMOVED;
-    const struct lapse_end *end = &key->entry.end;
-    if (key->expired != NULL || (end->kind == LAPSE_END_STEADY && at.ns >= end->ns) ||
-        (end->kind == LAPSE_END_WALL && wall.ns >= end->ns))
-        return LAPSE_TRACKED_ENDED;
-    if (end->kind != LAPSE_END_WALL)
-        return LAPSE_TRACKED_LIVE;
-    /* The first peak since the term was given is the highest reading since then. */
-    for (size_t i = 0; i < trackers->peak_count; i++) {
-        if (trackers->peaks[i].seq >= key->entry.term->seq)
-            return trackers->peaks[i].wall_ns >= end->ns ? LAPSE_TRACKED_ENDED : LAPSE_TRACKED_LIVE;
-    }
-    return LAPSE_TRACKED_LIVE;
-}
-
-/* A use at the very instant of the last one moves nothing, nor does one whose end would not fit. */
-bool lapse_tracked_entry_renews(const struct lapse_tracked_entry *entry, struct lapse_steady at) {
-    struct lapse_steady end;
-    int64_t since = lapse_steady_between(entry->last, at).ns;
-    return entry->why == LAPSE_WHY_IDLE && since > 0 && since >= entry->span.ns / 30 &&
-           lapse_steady_add(at, entry->span, &end);
-}
-
-void lapse_tracked_term_of(const struct lapse_bucket_config *config,
-                           const struct lapse_command *command, const struct lapse_answer *answer,
-                           struct lapse_end *ret_end, struct lapse_span *ret_span,
-                           enum lapse_why *ret_why) {
-    const struct lapse_term *own = &command->u.write.term;
-    const struct lapse_term *term = own->given != 0 ? own : &config->term;
-    *ret_end = (struct lapse_end){.kind = LAPSE_END_NONE};
-    *ret_span = (struct lapse_span){0};
-    *ret_why = LAPSE_WHY_NONE;
-    if (command->verb == LAPSE_VERB_PERSIST || term->given == 0)
-        return;
-    *ret_why = own->given != 0 ? LAPSE_WHY_OWN : LAPSE_WHY_DEFAULT;
-    if ((term->given & LAPSE_TERM_EXPIRES_AT) != 0) {
-        *ret_end = (struct lapse_end){.kind = LAPSE_END_WALL, .ns = term->expires_at.ns};
-        return;
-    }
-    *ret_span = term->ttl;
-    if ((term->given & LAPSE_TERM_IDLE) != 0) {
-        *ret_span = term->idle;
-        *ret_why = LAPSE_WHY_IDLE;
-    }
-    struct lapse_steady end = {INT64_MAX};
-    (void)lapse_steady_add(answer->at, *ret_span, &end);
-    *ret_end = (struct lapse_end){.kind = LAPSE_END_STEADY, .ns = end.ns};
 }
 
 static struct lapse_tracked_bucket *find_bucket(const struct lapse_trackers *trackers,
@@ -223,11 +214,18 @@ static enum lapse_status add_bucket(struct lapse_trackers *trackers, struct laps
     return LAPSE_OK;
 }
 
+/* Opened again with equal words, a bucket stays as it is. */
 static enum lapse_status open_bucket(struct lapse_trackers *trackers,
-                                     const struct lapse_command *command) {
-    if (find_bucket(trackers, command->bucket) != NULL)
-        return LAPSE_OK;
-    return add_bucket(trackers, command->bucket, &command->u.open.config, false);
+                                     const struct lapse_command *command,
+                                     const struct lapse_history_event *event) {
+    struct lapse_tracked_bucket *bucket = find_bucket(trackers, command->bucket);
+    if (bucket == NULL)
+        return add_bucket(trackers, command->bucket, &command->u.open.config, false);
+    if (command->verb == LAPSE_VERB_ALTER) {
+        bucket->config = command->u.open.config;
+        bucket->opened = event;
+    }
+    return LAPSE_OK;
 }
 
 /* Where a key stands among the sorted keys, or would stand. */
@@ -287,23 +285,44 @@ static void take_listing(struct lapse_trackers *trackers, struct lapse_tracked_b
 }
 
 static void take_read(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
-                      struct lapse_tracked_key *key, const struct lapse_history_event *event) {
+                      struct lapse_tracked_key *key, const struct lapse_command *command,
+                      const struct lapse_history_event *event) {
     const struct lapse_answer *answer = &event->u.apply.answer;
+    if (key == NULL || command->u.read.has_revision)
+        return;
+    lapse_track_kv_resolve(trackers, bucket, key, command, answer);
     enum lapse_tracked_state state =
         lapse_tracked_key_state(trackers, key, answer->at, answer->wall);
     if (state == LAPSE_TRACKED_ENDED && answer->status == LAPSE_ABSENT && key->found_ended == NULL)
         key->found_ended = event;
-    if (state != LAPSE_TRACKED_LIVE || answer->status != LAPSE_OK ||
-        !lapse_tracked_entry_renews(&key->entry, answer->at))
-        return;
+    if (state == LAPSE_TRACKED_LIVE && answer->status == LAPSE_OK && lapse_command_uses(command) &&
+        lapse_tracked_entry_renews(&key->entry, answer->at))
+        take_use(bucket, key, event);
+}
+
+/* A renewal is durable before its answer if little was left, else within a second. */
+static void take_use(struct lapse_tracked_bucket *bucket, struct lapse_tracked_key *key,
+                     const struct lapse_history_event *event) {
+    struct lapse_steady at = event->u.apply.answer.at;
     struct lapse_tracked_entry *entry = &key->entry;
-    struct lapse_steady end = {INT64_MAX};
-    (void)lapse_steady_add(answer->at, entry->span, &end);
+    int64_t left = entry->end.ns - at.ns;
+    int64_t floor = entry->span.ns / 2;
+    floor = floor > 60 * LAPSE_NS_PER_S ? 60 * LAPSE_NS_PER_S : floor;
+    floor = floor < 2 * LAPSE_NS_PER_S ? 2 * LAPSE_NS_PER_S : floor;
+    if (at.ns - entry->last.ns >= LAPSE_NS_PER_S) {
+        entry->end_kept = entry->end;
+        entry->last_kept = entry->last;
+    }
     entry->end_unrenewed = entry->end;
-    entry->end = (struct lapse_end){.kind = LAPSE_END_STEADY, .ns = end.ns};
-    entry->last = answer->at;
+    entry->last_unrenewed = entry->last;
+    entry->end = lapse_tracked_entry_renewed(entry, at);
+    entry->last = at;
     entry->renewal = event;
     bucket->unnumbered = event;
+    if (left >= floor)
+        return;
+    entry->end_kept = entry->end;
+    entry->last_kept = at;
 }
 
 static enum lapse_status take_write(struct lapse_trackers *trackers,
@@ -314,12 +333,15 @@ static enum lapse_status take_write(struct lapse_trackers *trackers,
     if (key == NULL)
         return LAPSE_NOMEM;
     write->before = lapse_tracked_key_state(trackers, key, answer->at, answer->wall);
+    lapse_tracked_term_of(trackers, bucket, key, write->command, answer, &write->term);
+    if (answer->end.kind == LAPSE_END_WALL)
+        trackers->dated = true;
     if (!lapse_verb_takes_revision((int)write->command->verb)) {
         bucket->unnumbered = write->event;
-        take_term(&key->entry, write);
+        if (key->entry.write != NULL)
+            take_term(&key->entry, write);
         return LAPSE_OK;
     }
-    trackers->open_write = write->event;
     if (answer->revision > bucket->revision) {
         bucket->revision = answer->revision;
         bucket->revision_by = write->event;
@@ -328,24 +350,38 @@ static enum lapse_status take_write(struct lapse_trackers *trackers,
         key->spent_revision = write->command->u.write.if_version;
         key->spent = write->event;
     }
+    key->unsure = false;
+    key->maybe = NULL;
     if (lapse_verb_event((int)write->command->verb) == LAPSE_EVENT_PUT) {
         call->lock_granted = bucket->locks && take_creator(key, write);
-        take_put(key, write);
-        return LAPSE_OK;
+        return take_put(trackers, key, write);
     }
-    key->present = false;
-    key->removed = write->event;
-    key->refused = NULL;
-    key->creator = -1;
-    return LAPSE_OK;
+    return take_removal(trackers, key, write);
 }
 
-static void take_put(struct lapse_tracked_key *key, const struct write *write) {
-    bool unmarked = write->before == LAPSE_TRACKED_ENDED && key->expired == NULL;
+static enum lapse_status take_put(struct lapse_trackers *trackers, struct lapse_tracked_key *key,
+                                  const struct write *write) {
+    bool ended = write->before == LAPSE_TRACKED_ENDED;
+    bool unmarked = ended && key->expired == NULL;
+    enum lapse_status status = LAPSE_OK;
+    if (unmarked || write->before == LAPSE_TRACKED_UNSURE)
+        key->record_count = 0;
     if (unmarked && write->bucket->config.markers.ns > 0) {
         key->owes_marker = true;
         key->ended = key->entry;
+        status = lapse_track_record_add(
+            trackers, write->bucket, key,
+            (struct lapse_tracked_record){.kind = LAPSE_RECORD_MARKER,
+                                          .end = record_end(write->bucket, write->answer->at),
+                                          .by = write->event});
     }
+    if (status >= 0)
+        status = lapse_track_record_add(
+            trackers, write->bucket, key,
+            (struct lapse_tracked_record){.kind = LAPSE_RECORD_VALUE,
+                                          .revision = write->answer->revision,
+                                          .value = write->command->u.write.value,
+                                          .by = write->event});
     if (key->entry.renewal != NULL)
         key->old_renewal = key->entry.renewal;
     key->present = true;
@@ -353,10 +389,43 @@ static void take_put(struct lapse_tracked_key *key, const struct write *write) {
     key->expired = NULL;
     key->found_ended = NULL;
     key->refused = NULL;
+    struct lapse_tracked_entry before = key->entry;
     key->entry = (struct lapse_tracked_entry){.write = write->event,
                                               .revision = write->answer->revision,
                                               .value = write->command->u.write.value};
     take_term(&key->entry, write);
+    if ((write->command->u.write.term.given & LAPSE_TERM_KEEP) != 0 &&
+        write->before == LAPSE_TRACKED_LIVE)
+        key->entry.last = before.last;
+    return status;
+}
+
+/* A tombstone stands on what was there; a purge leaves nothing below it. */
+static enum lapse_status take_removal(struct lapse_trackers *trackers,
+                                      struct lapse_tracked_key *key, const struct write *write) {
+    bool purge = write->command->verb == LAPSE_VERB_PURGE;
+    bool marks = write->bucket->config.markers.ns > 0;
+    key->present = false;
+    key->removed = write->event;
+    key->refused = NULL;
+    key->creator = -1;
+    if (purge || !marks)
+        key->record_count = 0;
+    if (!marks)
+        return LAPSE_OK;
+    return lapse_track_record_add(
+        trackers, write->bucket, key,
+        (struct lapse_tracked_record){.kind = purge ? LAPSE_RECORD_PURGE : LAPSE_RECORD_TOMBSTONE,
+                                      .revision = write->answer->revision,
+                                      .end = record_end(write->bucket, write->answer->at),
+                                      .by = write->event});
+}
+
+static struct lapse_end record_end(const struct lapse_tracked_bucket *bucket,
+                                   struct lapse_steady at) {
+    struct lapse_steady end = {INT64_MAX};
+    (void)lapse_steady_add(at, bucket->config.markers, &end);
+    return (struct lapse_end){LAPSE_END_STEADY, end.ns};
 }
 
 /* Whether this put makes its client the creator of the lock: it found the key absent, or it took
@@ -375,18 +444,22 @@ static bool take_creator(struct lapse_tracked_key *key, const struct write *writ
 
 /* The end is the store's word; what kind of term it is, the request's. */
 static void take_term(struct lapse_tracked_entry *entry, const struct write *write) {
-    struct lapse_end end;
-    lapse_tracked_term_of(&write->bucket->config, write->command, write->answer, &end, &entry->span,
-                          &entry->why);
+    entry->span = write->term.span;
+    entry->why = write->term.why;
+    entry->cap = write->term.cap;
+    entry->session = write->term.session;
     entry->term = write->event;
     entry->end = write->answer->end;
     entry->last = write->answer->at;
     entry->renewal = NULL;
+    entry->lossy = false;
+    entry->end_kept = entry->end;
+    entry->last_kept = entry->last;
 }
 
 static void take_refusal(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
-                         struct lapse_tracked_key *key, const struct lapse_history_event *event) {
-    const struct lapse_answer *answer = &event->u.apply.answer;
+                         struct lapse_tracked_key *key, const struct lapse_answer *answer,
+                         const struct lapse_history_event *event) {
     bucket->unnumbered = event;
     if (key == NULL)
         return;
@@ -396,15 +469,19 @@ static void take_refusal(struct lapse_trackers *trackers, struct lapse_tracked_b
         key->found_ended = event;
 }
 
-static void take_expired(struct lapse_tracked_bucket *bucket, struct lapse_tracked_key *key,
-                         const struct lapse_history_event *event) {
+static enum lapse_status take_expired(struct lapse_trackers *trackers,
+                                      struct lapse_tracked_bucket *bucket,
+                                      struct lapse_tracked_key *key,
+                                      const struct lapse_history_event *event) {
     const struct lapse_event *made = &event->u.emit.event;
     if (key->owes_marker && key->ended.revision == made->old_revision) {
         key->owes_marker = false;
-        return;
+        if (key->record_count > 1 && key->records[key->record_count - 2].revision == 0)
+            key->records[key->record_count - 2].revision = made->revision;
+        return LAPSE_OK;
     }
     if (!key->present || key->entry.revision != made->old_revision)
-        return;
+        return LAPSE_OK;
     key->expired = event;
     if (key->found_ended == NULL)
         key->found_ended = event;
@@ -412,4 +489,10 @@ static void take_expired(struct lapse_tracked_bucket *bucket, struct lapse_track
         bucket->marker = event;
         bucket->marker_entry = key->entry;
     }
+    key->record_count = 0;
+    return lapse_track_record_add(trackers, bucket, key,
+                                  (struct lapse_tracked_record){.kind = LAPSE_RECORD_MARKER,
+                                                                .revision = made->revision,
+                                                                .end = record_end(bucket, made->at),
+                                                                .by = event});
 }

@@ -8,6 +8,7 @@ static struct lapse_tracked_lease *find_lease(const struct lapse_trackers *track
                                               struct lapse_bytes name);
 static enum lapse_status take_grant(struct lapse_trackers *trackers,
                                     const struct lapse_command *command,
+                                    const struct lapse_answer *answer,
                                     const struct lapse_history_event *event);
 static struct lapse_tracked_lease *add_lease(struct lapse_trackers *trackers,
                                              struct lapse_bytes name);
@@ -17,11 +18,12 @@ static struct lapse_tracked_grant *last_grant(struct lapse_tracked_lease *lease)
 
 enum lapse_status lapse_track_lease_apply(struct lapse_trackers *trackers,
                                           const struct lapse_command *command,
+                                          const struct lapse_answer *answer,
                                           const struct lapse_history_event *event) {
-    if (event->u.apply.answer.status != LAPSE_OK)
+    if (answer->status != LAPSE_OK)
         return LAPSE_OK;
     if (command->verb == LAPSE_VERB_ACQUIRE)
-        return take_grant(trackers, command, event);
+        return take_grant(trackers, command, answer, event);
     if (command->verb != LAPSE_VERB_EXTEND && command->verb != LAPSE_VERB_RELEASE)
         return LAPSE_OK;
     struct lapse_tracked_lease *lease = find_lease(trackers, command->key);
@@ -31,10 +33,60 @@ enum lapse_status lapse_track_lease_apply(struct lapse_trackers *trackers,
     if (command->verb == LAPSE_VERB_RELEASE) {
         grant->released = event;
     } else {
-        grant->end = event->u.apply.answer.end;
+        grant->end = answer->end;
         grant->span = command->u.lease.span;
         grant->term = event;
+        grant->session = 0;
     }
+    return LAPSE_OK;
+}
+
+void lapse_track_lease_session(struct lapse_trackers *trackers, size_t session) {
+    const struct lapse_tracked_session *moved = &trackers->sessions[session - 1];
+    for (size_t i = 0; i < trackers->lease_count; i++) {
+        struct lapse_tracked_grant *grant = last_grant(&trackers->leases[i]);
+        if (grant == NULL || grant->session != session)
+            continue;
+        grant->end = moved->end;
+        grant->span = moved->span;
+    }
+}
+
+void lapse_track_lease_tenure(struct lapse_trackers *trackers,
+                              const struct lapse_history_event *event, bool lost) {
+    trackers->leases_unsure = trackers->leases_unsure || lost;
+    for (size_t i = 0; i < trackers->lease_count; i++) {
+        struct lapse_tracked_grant *grant = last_grant(&trackers->leases[i]);
+        trackers->leases[i].unsure = trackers->leases[i].unsure || lost;
+        if (grant != NULL && grant->ephemeral && grant->lost == NULL)
+            grant->lost = event;
+    }
+    for (size_t i = 0; i < trackers->session_count; i++)
+        trackers->sessions[i].unsure = trackers->sessions[i].unsure || lost;
+}
+
+/* An unanswered call on a lease or session may have been done. */
+enum lapse_status lapse_track_lease_maybe(struct lapse_trackers *trackers,
+                                          const struct lapse_command *command) {
+    if (command->verb == LAPSE_VERB_BATCH) {
+        enum lapse_status status = LAPSE_OK;
+        for (size_t i = 0; status == LAPSE_OK && i < command->u.batch.count; i++) {
+            if (command->u.batch.commands[i].verb != LAPSE_VERB_BATCH)
+                status = lapse_track_lease_maybe(trackers, &command->u.batch.commands[i]);
+        }
+        return status;
+    }
+    if (lapse_verb_of_session((int)command->verb)) {
+        trackers->leases_unsure = true;
+        for (size_t i = 0; i < trackers->session_count; i++)
+            trackers->sessions[i].unsure = true;
+    }
+    if (!lapse_verb_of_lease((int)command->verb) || command->verb == LAPSE_VERB_INSPECT)
+        return LAPSE_OK;
+    struct lapse_tracked_lease *lease = add_lease(trackers, command->key);
+    if (lease == NULL)
+        return LAPSE_NOMEM;
+    lease->unsure = true;
     return LAPSE_OK;
 }
 
@@ -64,7 +116,7 @@ lapse_tracked_grant_last(const struct lapse_tracked_lease *lease) {
 const struct lapse_tracked_grant *lapse_tracked_grant_live(const struct lapse_tracked_lease *lease,
                                                            struct lapse_steady at) {
     const struct lapse_tracked_grant *grant = lapse_tracked_grant_last(lease);
-    if (grant == NULL || grant->released != NULL)
+    if (grant == NULL || grant->released != NULL || grant->lost != NULL)
         return NULL;
     if (grant->end.kind == LAPSE_END_STEADY && at.ns >= grant->end.ns)
         return NULL;
@@ -74,8 +126,8 @@ const struct lapse_tracked_grant *lapse_tracked_grant_live(const struct lapse_tr
 /* A grant is new unless the store says that its owner held it already. */
 static enum lapse_status take_grant(struct lapse_trackers *trackers,
                                     const struct lapse_command *command,
+                                    const struct lapse_answer *answer,
                                     const struct lapse_history_event *event) {
-    const struct lapse_answer *answer = &event->u.apply.answer;
     struct lapse_tracked_lease *lease = add_lease(trackers, command->key);
     if (lease == NULL)
         return LAPSE_NOMEM;
@@ -86,12 +138,21 @@ static enum lapse_status take_grant(struct lapse_trackers *trackers,
                           sizeof *lease->grants))
         return LAPSE_NOMEM;
     lease->grants = grants;
+    lease->unsure = false;
+    const struct lapse_tracked_session *session = NULL;
+    if (command->u.lease.session.len > 0)
+        session = lapse_tracked_session_find(trackers, command->u.lease.session);
     lease->grants[lease->grant_count++] =
         (struct lapse_tracked_grant){.token = answer->token,
                                      .owner = command->u.lease.owner,
                                      .from = answer->at,
                                      .end = answer->end,
-                                     .span = command->u.lease.span,
+                                     .span = session != NULL ? session->span
+                                                             : command->u.lease.span,
+                                     .ephemeral = command->u.lease.durability == LAPSE_EPHEMERAL,
+                                     .session = session == NULL
+                                                    ? 0
+                                                    : (size_t)(session - trackers->sessions) + 1,
                                      .granted = event,
                                      .term = event};
     if (answer->token > lease->token_highest)

@@ -11,6 +11,9 @@ static enum lapse_status take_watch(struct lapse_trackers *trackers,
 static size_t watch_place(const struct lapse_trackers *trackers, int64_t watcher);
 static struct lapse_tracked_watch *find_watch(const struct lapse_trackers *trackers,
                                               int64_t watcher);
+static bool owed(const struct lapse_trackers *trackers, const struct lapse_tracked_bucket *bucket,
+                 const struct lapse_tracked_watch *watch, size_t index);
+static size_t first_from(const struct lapse_tracked_bucket *bucket, int64_t revision);
 static void pass_up_to(const struct lapse_trackers *trackers, struct lapse_tracked_watch *watch,
                        int64_t revision);
 
@@ -68,6 +71,15 @@ void lapse_track_watch_fault(struct lapse_trackers *trackers,
     }
 }
 
+/* Watchers live in a tenure: none outlives it. */
+void lapse_track_watch_tenure(struct lapse_trackers *trackers,
+                              const struct lapse_history_event *event) {
+    for (size_t i = 0; i < trackers->watch_count; i++) {
+        if (trackers->watches[i].ended == NULL)
+            trackers->watches[i].ended = event;
+    }
+}
+
 void lapse_track_watch_free(struct lapse_trackers *trackers) {
     lapse_alloc_free(trackers->alloc, trackers->watches,
                      trackers->watch_cap * sizeof *trackers->watches);
@@ -88,10 +100,42 @@ const struct lapse_history_event *lapse_tracked_watch_next(const struct lapse_tr
         const struct lapse_event *made = &bucket->events[i]->u.emit.event;
         if (watch->key.len > 0 && !lapse_bytes_equal(watch->key, made->key))
             continue;
+        if (i < watch->start && !owed(trackers, bucket, watch, i))
+            continue;
         *ret_index = i;
         return bucket->events[i];
     }
     return NULL;
+}
+
+const struct lapse_history_event *
+lapse_tracked_watch_event(const struct lapse_trackers *trackers,
+                          const struct lapse_tracked_watch *watch, int64_t revision) {
+    const struct lapse_tracked_bucket *bucket = lapse_tracked_bucket_find(trackers, watch->bucket);
+    for (size_t i = watch->next; bucket != NULL && i < bucket->event_count; i++) {
+        const struct lapse_event *made = &bucket->events[i]->u.emit.event;
+        if (made->revision > revision)
+            break;
+        if (made->revision == revision &&
+            (watch->key.len == 0 || lapse_bytes_equal(watch->key, made->key)))
+            return bucket->events[i];
+    }
+    return NULL;
+}
+
+/* Of the events before a watch from a revision began, its client is owed the last one of each key;
+ * not that of an entry that had ended without a trace. */
+static bool owed(const struct lapse_trackers *trackers, const struct lapse_tracked_bucket *bucket,
+                 const struct lapse_tracked_watch *watch, size_t index) {
+    const struct lapse_event *made = &bucket->events[index]->u.emit.event;
+    for (size_t i = index + 1; i < watch->start; i++) {
+        if (lapse_bytes_equal(bucket->events[i]->u.emit.event.key, made->key))
+            return false;
+    }
+    const struct lapse_tracked_key *key = lapse_tracked_key_find(bucket, made->key);
+    const struct lapse_answer *began = &watch->began->u.apply.answer;
+    return key == NULL || key->entry.revision != made->revision ||
+           lapse_tracked_key_state(trackers, key, began->at, began->wall) == LAPSE_TRACKED_LIVE;
 }
 
 static enum lapse_status take_watch(struct lapse_trackers *trackers,
@@ -113,9 +157,20 @@ static enum lapse_status take_watch(struct lapse_trackers *trackers,
                                      .key = command->key,
                                      .from = command->u.watch.from,
                                      .start_revision = bucket != NULL ? bucket->revision : 0,
+                                     .start = bucket != NULL ? bucket->event_count : 0,
                                      .next = bucket != NULL ? bucket->event_count : 0,
                                      .began = event};
+    if (bucket != NULL && command->u.watch.from == LAPSE_WATCH_REVISION)
+        trackers->watches[at].next = first_from(bucket, command->u.watch.revision);
     return LAPSE_OK;
+}
+
+/* The place of the first event from a revision on. */
+static size_t first_from(const struct lapse_tracked_bucket *bucket, int64_t revision) {
+    size_t at = bucket->event_count;
+    while (at > 0 && bucket->events[at - 1]->u.emit.event.revision >= revision)
+        at--;
+    return at;
 }
 
 /* The place after all watches up to this number, and so after the newest with it: a store that

@@ -1,5 +1,5 @@
 /* The trackers as one: hands each event to the families that it concerns, and keeps what they
- * share: the calls by id, the peaks of the wall clock, the pauses of store nodes. */
+ * share: the calls by id. */
 #include "contracts/tracker.h"
 
 #include "track.h"
@@ -10,8 +10,13 @@ static enum lapse_status absorb_invoke(struct lapse_trackers *trackers,
                                        const struct lapse_history_event *event);
 static enum lapse_status absorb_apply(struct lapse_trackers *trackers,
                                       const struct lapse_history_event *event);
-static enum lapse_status absorb_peak(struct lapse_trackers *trackers, int64_t seq, int64_t wall_ns);
-static void absorb_fault(struct lapse_trackers *trackers, const struct lapse_history_event *event);
+static enum lapse_status absorb_members(struct lapse_trackers *trackers,
+                                        struct lapse_tracked_call *call,
+                                        const struct lapse_history_event *event);
+static enum lapse_status absorb_unknown(struct lapse_trackers *trackers,
+                                        const struct lapse_command *command,
+                                        const struct lapse_history_event *event);
+static void settle(struct lapse_trackers *trackers, const struct lapse_tracked_call *call);
 static struct lapse_tracked_call *find_call(const struct lapse_trackers *trackers, int64_t id);
 static void close_open_write(struct lapse_trackers *trackers,
                              const struct lapse_history_event *event);
@@ -23,6 +28,7 @@ enum lapse_status lapse_trackers_open(const lapse_alloc *alloc, struct lapse_tra
     if (trackers == NULL)
         return lapse_error_set(err, LAPSE_NOMEM, "no memory for the trackers");
     trackers->alloc = alloc;
+    trackers->durable_seen = INT64_MAX;
     *ret = trackers;
     return LAPSE_OK;
 }
@@ -37,7 +43,9 @@ void lapse_trackers_close(struct lapse_trackers *trackers) {
     lapse_track_belief_free(trackers);
     lapse_track_resource_free(trackers);
     lapse_alloc_free(alloc, trackers->calls, trackers->call_cap * sizeof *trackers->calls);
-    lapse_alloc_free(alloc, trackers->peaks, trackers->peak_cap * sizeof *trackers->peaks);
+    lapse_track_session_free(trackers);
+    lapse_track_once_free(trackers);
+    lapse_track_time_free(trackers);
     lapse_alloc_free(alloc, trackers, sizeof *trackers);
 }
 
@@ -54,10 +62,19 @@ enum lapse_status lapse_trackers_absorb(struct lapse_trackers *trackers,
     case LAPSE_HISTORY_APPLY:
         return absorb_apply(trackers, event);
     case LAPSE_HISTORY_EMIT:
-        return lapse_track_kv_emit(trackers, event);
-    case LAPSE_HISTORY_REPLY:
+        status = lapse_track_time_event(trackers, event);
+        return status < 0 ? status : lapse_track_kv_emit(trackers, event);
+    case LAPSE_HISTORY_STEP:
+    case LAPSE_HISTORY_CLOCK:
+    case LAPSE_HISTORY_TENURE:
+        return lapse_track_time_event(trackers, event);
+    case LAPSE_HISTORY_REPLY: {
+        struct lapse_tracked_call *call = find_call(trackers, event->call);
+        if (call != NULL)
+            call->reply = event;
         lapse_track_watch_reply(trackers, event);
         break;
+    }
     case LAPSE_HISTORY_DELIVER:
         lapse_track_watch_deliver(trackers, event);
         return LAPSE_OK;
@@ -66,7 +83,7 @@ enum lapse_status lapse_trackers_absorb(struct lapse_trackers *trackers,
         return LAPSE_OK;
     case LAPSE_HISTORY_FAULT_BEGIN:
     case LAPSE_HISTORY_FAULT_END:
-        absorb_fault(trackers, event);
+        status = lapse_track_time_event(trackers, event);
         break;
     default:
         break;
@@ -85,16 +102,6 @@ const struct lapse_request *lapse_tracked_request(const struct lapse_trackers *t
         return &event->u.invoke.request;
     const struct lapse_tracked_call *call = find_call(trackers, event->call);
     return call != NULL ? &call->invoke->u.invoke.request : NULL;
-}
-
-struct lapse_steady lapse_tracked_store_time(const struct lapse_trackers *trackers,
-                                             struct lapse_true_time at) {
-    struct lapse_steady store = trackers->seen_store;
-    int64_t passed;
-    if (lapse_ns_sub(at.ns, trackers->seen_at.ns, &passed) && passed > 0 &&
-        lapse_ns_add(store.ns, passed, &passed))
-        store.ns = passed;
-    return store;
 }
 
 static enum lapse_status absorb_begin(struct lapse_trackers *trackers,
@@ -125,48 +132,60 @@ static enum lapse_status absorb_invoke(struct lapse_trackers *trackers,
 static enum lapse_status absorb_apply(struct lapse_trackers *trackers,
                                       const struct lapse_history_event *event) {
     struct lapse_tracked_call *call = find_call(trackers, event->call);
-    trackers->seen_at = event->at;
-    trackers->seen_store = event->u.apply.answer.at;
+    const struct lapse_answer *answer = &event->u.apply.answer;
     if (call == NULL)
-        return LAPSE_OK;
-    const struct lapse_request *request = &call->invoke->u.invoke.request;
+        return lapse_track_time_event(trackers, event);
+    const struct lapse_command *command = &call->invoke->u.invoke.request.command;
+    settle(trackers, call);
     call->apply = event;
-    enum lapse_status status = lapse_track_kv_apply(trackers, call, event);
+    enum lapse_status status = LAPSE_OK;
+    if (answer->status == LAPSE_UNKNOWN)
+        status = absorb_unknown(trackers, command, event);
+    else if (!answer->repeated)
+        status = absorb_members(trackers, call, event);
     if (status >= 0)
-        status = lapse_track_lease_apply(trackers, &request->command, event);
+        status = lapse_track_watch_apply(trackers, command, event);
     if (status >= 0)
-        status = lapse_track_watch_apply(trackers, &request->command, event);
+        status = lapse_track_once_apply(trackers, command, event);
     /* Last: the reading counts for what was written before it, and for this write too. */
-    if (status >= 0)
-        status = absorb_peak(trackers, event->seq, event->u.apply.answer.wall.ns);
-    return status;
+    return status < 0 ? status : lapse_track_time_event(trackers, event);
 }
 
-/* Keeps the list falling: a reading hides all earlier ones that are not above it. */
-static enum lapse_status absorb_peak(struct lapse_trackers *trackers, int64_t seq,
-                                     int64_t wall_ns) {
-    while (trackers->peak_count > 0 && trackers->peaks[trackers->peak_count - 1].wall_ns <= wall_ns)
-        trackers->peak_count--;
-    void *peaks = trackers->peaks;
-    if (!lapse_alloc_grow(trackers->alloc, &peaks, &trackers->peak_cap, trackers->peak_count + 1,
-                          sizeof *trackers->peaks))
-        return LAPSE_NOMEM;
-    trackers->peaks = peaks;
-    trackers->peaks[trackers->peak_count++] =
-        (struct lapse_tracked_peak){.seq = seq, .wall_ns = wall_ns};
+/* A batch that was refused changed nothing, whatever its answers say of its first members. */
+static enum lapse_status absorb_members(struct lapse_trackers *trackers,
+                                        struct lapse_tracked_call *call,
+                                        const struct lapse_history_event *event) {
+    const struct lapse_request *request = &call->invoke->u.invoke.request;
+    const struct lapse_answer *answer = &event->u.apply.answer;
+    size_t count = lapse_member_count(request, answer);
+    for (size_t i = 0; i < count; i++) {
+        struct lapse_member member;
+        lapse_member_at(trackers, request, answer, i, &member);
+        enum lapse_status status =
+            lapse_track_session_apply(trackers, member.command, &member.answer, event);
+        if (status >= 0)
+            status = lapse_track_kv_apply(trackers, call, member.command, &member.answer, event);
+        if (status >= 0)
+            status = lapse_track_lease_apply(trackers, member.command, &member.answer, event);
+        if (status < 0)
+            return status;
+    }
+    trackers->open_member = lapse_member_next_event(request, answer, 0);
+    trackers->open_write =
+        trackers->open_member < count && answer->status == LAPSE_OK ? event : NULL;
     return LAPSE_OK;
 }
 
-static void absorb_fault(struct lapse_trackers *trackers, const struct lapse_history_event *event) {
-    if (event->u.fault.node < 0) {
-        lapse_track_watch_fault(trackers, event);
-        return;
-    }
-    trackers->node_paused = event->kind == LAPSE_HISTORY_FAULT_BEGIN;
-    if (event->kind == LAPSE_HISTORY_FAULT_END) {
-        trackers->node_was_paused = true;
-        trackers->node_woke = event->at;
-    }
+static enum lapse_status absorb_unknown(struct lapse_trackers *trackers,
+                                        const struct lapse_command *command,
+                                        const struct lapse_history_event *event) {
+    enum lapse_status status = lapse_track_kv_maybe(trackers, command, event);
+    return status < 0 ? status : lapse_track_lease_maybe(trackers, command);
+}
+
+/* A call is decided: what a crash seemed to have left open about it is not. */
+static void settle(struct lapse_trackers *trackers, const struct lapse_tracked_call *call) {
+    lapse_track_kv_settle(trackers, &call->invoke->u.invoke.request.command, call->id);
 }
 
 static struct lapse_tracked_call *find_call(const struct lapse_trackers *trackers, int64_t id) {
@@ -197,6 +216,20 @@ bool lapse_verb_reads_key(int verb) {
 bool lapse_verb_writes_key(int verb) {
     return lapse_verb_takes_revision(verb) || verb == LAPSE_VERB_EXPIRE ||
            verb == LAPSE_VERB_PERSIST;
+}
+
+bool lapse_command_uses(const struct lapse_command *command) {
+    return command != NULL && lapse_verb_reads_key((int)command->verb) && !command->u.read.peek &&
+           !command->u.read.has_revision;
+}
+
+bool lapse_verb_of_lease(int verb) {
+    return verb == LAPSE_VERB_ACQUIRE || verb == LAPSE_VERB_EXTEND || verb == LAPSE_VERB_RELEASE ||
+           verb == LAPSE_VERB_INSPECT;
+}
+
+bool lapse_verb_of_session(int verb) {
+    return verb == LAPSE_VERB_SESSION || verb == LAPSE_VERB_KEEPALIVE || verb == LAPSE_VERB_CLOSE;
 }
 
 bool lapse_verb_lists(int verb) {

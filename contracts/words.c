@@ -4,11 +4,10 @@
 
 const char *lapse_history_kind_word(enum lapse_history_kind kind) {
     static const char *const words[LAPSE_HISTORY_KINDS] = {
-        "begin",       "invoke",    "apply",        "emit",       "reply",
-        "fault begin", "fault end", "belief begin", "belief end", "resource",
-        "deliver",     "stopped",   "probe",        "unbound",    "not run",
-        "waiting",     "note",      "truncated",    "end",        "step",
-        NULL,          "clock",     NULL,           "tenure",
+        "begin",     "invoke",       "apply",      "emit",     "reply",   "fault begin",
+        "fault end", "belief begin", "belief end", "resource", "deliver", "stopped",
+        "probe",     "unbound",      "not run",    "waiting",  "note",    "truncated",
+        "end",       "step",         NULL,         "clock",    NULL,      "tenure",
     };
     const char *word = (unsigned)kind < LAPSE_HISTORY_KINDS ? words[kind] : NULL;
     return word == NULL ? "?" : word;
@@ -77,12 +76,13 @@ const char *lapse_words_of_event(enum lapse_event_kind kind) {
 }
 
 const char *lapse_words_of_why(enum lapse_why why) {
-    static const char *const words[] = {"none", "own", "default", "idle"};
+    static const char *const words[] = {"none", "own", "default", "idle", "session"};
     return (unsigned)why < sizeof(words) / sizeof(words[0]) ? words[why] : "?";
 }
 
 const char *lapse_words_of_field(enum lapse_field field) {
-    static const char *const words[LAPSE_FIELDS] = {"",     "value", "rev",   "end",   "left",
-                                                    "keys", "count", "owner", "token", "took"};
+    static const char *const words[LAPSE_FIELDS] = {"",      "value", "rev",      "end",
+                                                    "left",  "keys",  "count",    "owner",
+                                                    "token", "took",  "repeated", "more"};
     return (unsigned)field < LAPSE_FIELDS ? words[field] : "?";
 }

@@ -12,16 +12,18 @@ enum need {
     NEED_NAME = 4,       /* a lease name, not empty */
     NEED_FLUSH = 8,      /* the key's deferred renewal precedes it */
     NEED_FLUSH_DUE = 16, /* all due renewals precede it */
+    NEED_USE = 32,       /* it uses the key: a renewal that must be durable precedes it */
     NEED_SESSION = 64,   /* a session name, not empty */
-    NEED_USE = 32        /* it uses the key: a renewal that must be durable precedes it */
+    NEED_BATCH = 128,    /* the renewals of all keys that its calls name precede it */
+    NEED_REAP = 256      /* if it gives or takes away markers, what has ended is reaped before */
 };
 
 struct verb_row {
-    enum lapse_verb verb;
     unsigned needs;
     enum lapse_status (*run)(struct lapse_job *job);
 };
 
+static bool precede_alter(const struct lapse_job *job, struct lapse_command *ret);
 static enum lapse_status find_bucket(struct lapse_job *job);
 static enum lapse_status check_mark(struct lapse_job *job);
 static const struct verb_row *find_row(enum lapse_verb verb);
@@ -32,33 +34,36 @@ static enum lapse_status check_extra(struct lapse_job *job);
 static enum lapse_status check_acquire(struct lapse_job *job);
 
 static const struct verb_row verb_rows[] = {
-    {LAPSE_VERB_OPEN, 0, lapse_kv_open},
-    {LAPSE_VERB_SET, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_write},
-    {LAPSE_VERB_CREATE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_write},
-    {LAPSE_VERB_UPDATE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_write},
-    {LAPSE_VERB_GET, NEED_BUCKET | NEED_KEY | NEED_USE, lapse_kv_read},
-    {LAPSE_VERB_ENTRY, NEED_BUCKET | NEED_KEY | NEED_USE, lapse_kv_read},
-    {LAPSE_VERB_HAS, NEED_BUCKET | NEED_KEY | NEED_USE, lapse_kv_read},
-    {LAPSE_VERB_DELETE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_remove},
-    {LAPSE_VERB_PURGE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_remove},
-    {LAPSE_VERB_EXPIRE, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_retime},
-    {LAPSE_VERB_PERSIST, NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_retime},
-    {LAPSE_VERB_LIST, NEED_BUCKET, lapse_kv_list},
-    {LAPSE_VERB_ALL, NEED_BUCKET, lapse_kv_list},
-    {LAPSE_VERB_COUNT, NEED_BUCKET, lapse_kv_list},
-    {LAPSE_VERB_ACQUIRE, NEED_NAME, lapse_lease_acquire},
-    {LAPSE_VERB_EXTEND, NEED_NAME, lapse_lease_extend},
-    {LAPSE_VERB_RELEASE, NEED_NAME, lapse_lease_release},
-    {LAPSE_VERB_SESSION, NEED_SESSION, lapse_session_begin},
-    {LAPSE_VERB_KEEPALIVE, NEED_SESSION, lapse_session_keep},
-    {LAPSE_VERB_CLOSE, NEED_SESSION, lapse_session_end},
-    {LAPSE_VERB_INSPECT, NEED_NAME, lapse_lease_inspect},
-    {LAPSE_VERB_WATCH, NEED_BUCKET, lapse_watch_start},
-    {LAPSE_VERB_UNWATCH, 0, lapse_watch_stop},
-    {LAPSE_VERB_POLL, 0, lapse_watch_poll},
-    {LAPSE_VERB_REAP, NEED_FLUSH_DUE, lapse_reap_rows},
-    {LAPSE_VERB_FLUSH, NEED_BUCKET | NEED_KEY, lapse_idle_flush},
-    {LAPSE_VERB_MARK, 0, lapse_ceiling_mark},
+    [LAPSE_VERB_OPEN] = {0, lapse_kv_open},
+    [LAPSE_VERB_SET] = {NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_write},
+    [LAPSE_VERB_CREATE] = {NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_write},
+    [LAPSE_VERB_UPDATE] = {NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_write},
+    [LAPSE_VERB_GET] = {NEED_BUCKET | NEED_KEY | NEED_USE, lapse_kv_read},
+    [LAPSE_VERB_ENTRY] = {NEED_BUCKET | NEED_KEY | NEED_USE, lapse_kv_read},
+    [LAPSE_VERB_HAS] = {NEED_BUCKET | NEED_KEY | NEED_USE, lapse_kv_read},
+    [LAPSE_VERB_DELETE] = {NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_remove},
+    [LAPSE_VERB_PURGE] = {NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_remove},
+    [LAPSE_VERB_EXPIRE] = {NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_retime},
+    [LAPSE_VERB_PERSIST] = {NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_retime},
+    [LAPSE_VERB_LIST] = {NEED_BUCKET, lapse_kv_list},
+    [LAPSE_VERB_ALL] = {NEED_BUCKET, lapse_kv_list},
+    [LAPSE_VERB_COUNT] = {NEED_BUCKET, lapse_kv_list},
+    [LAPSE_VERB_ACQUIRE] = {NEED_NAME, lapse_lease_acquire},
+    [LAPSE_VERB_EXTEND] = {NEED_NAME, lapse_lease_extend},
+    [LAPSE_VERB_RELEASE] = {NEED_NAME, lapse_lease_release},
+    [LAPSE_VERB_SESSION] = {NEED_SESSION, lapse_session_begin},
+    [LAPSE_VERB_KEEPALIVE] = {NEED_SESSION, lapse_session_keep},
+    [LAPSE_VERB_CLOSE] = {NEED_SESSION, lapse_session_end},
+    [LAPSE_VERB_INSPECT] = {NEED_NAME, lapse_lease_inspect},
+    [LAPSE_VERB_WATCH] = {NEED_BUCKET, lapse_watch_start},
+    [LAPSE_VERB_UNWATCH] = {0, lapse_watch_stop},
+    [LAPSE_VERB_POLL] = {0, lapse_watch_poll},
+    [LAPSE_VERB_REAP] = {NEED_FLUSH_DUE, lapse_reap_rows},
+    [LAPSE_VERB_FLUSH] = {NEED_BUCKET | NEED_KEY, lapse_idle_flush},
+    [LAPSE_VERB_MARK] = {0, lapse_ceiling_mark},
+    [LAPSE_VERB_HISTORY] = {NEED_BUCKET | NEED_KEY, lapse_kv_history},
+    [LAPSE_VERB_BATCH] = {NEED_BATCH, lapse_batch_run},
+    [LAPSE_VERB_ALTER] = {NEED_BUCKET | NEED_REAP, lapse_kv_alter},
 };
 
 enum { VERB_COUNT = sizeof(verb_rows) / sizeof(verb_rows[0]), MESSAGE_BYTES = 80 };
@@ -87,7 +92,9 @@ enum lapse_status lapse_job_check(struct lapse_job *job) {
     if (status == LAPSE_OK) {
         status = check_extra(job);
     }
-    job->klass = lapse_ephemeral_class(job);
+    if (status == LAPSE_OK) {
+        job->klass = lapse_ephemeral_class(job);
+    }
     bool named = command->verb == LAPSE_VERB_MARK && command->bucket.len > 0;
     if (status != LAPSE_OK || ((row->needs & NEED_BUCKET) == 0 && !named)) {
         return status;
@@ -111,19 +118,35 @@ static enum lapse_status find_bucket(struct lapse_job *job) {
 bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret) {
     const struct lapse_command *command = job->command;
     unsigned needs = find_row(command->verb)->needs;
+    job->looked = false;
     /* A log command that is the first to reach a date tells so by its own commit. */
     if (job->klass != LAPSE_CLASS_LOG && lapse_peaks_due(job->state, &job->now)) {
         *ret = (struct lapse_command){.verb = LAPSE_VERB_MARK};
         return true;
     }
+    if ((needs & NEED_BATCH) != 0) {
+        return lapse_batch_owed(job, ret);
+    }
+    if ((needs & NEED_REAP) != 0) {
+        return precede_alter(job, ret);
+    }
     if ((needs & NEED_FLUSH_DUE) != 0) {
         return lapse_idle_owed_due(job->state, &job->now, ret);
     }
-    if ((needs & (NEED_FLUSH | NEED_USE)) == 0) {
+    bool looks = (needs & NEED_USE) != 0 &&
+                 (command->u.read.peek || command->u.read.has_revision);
+    if ((needs & (NEED_FLUSH | NEED_USE)) == 0 || looks) {
         return false;
     }
-    const struct lapse_node *node = lapse_table_find(&job->bucket->records, command->key);
-    if (node == NULL) {
+    /* Only an idle row can be renewed, and only one that was used owes a flush. */
+    bool owes = job->state->deferred_first != NULL;
+    if ((needs & NEED_FLUSH) != 0 && !owes) {
+        return false;
+    }
+    struct lapse_node *node = lapse_table_find(&job->bucket->records, command->key);
+    job->looked = true;
+    job->found = node;
+    if (node == NULL || !node->now.idle) {
         return false;
     }
     if ((needs & NEED_FLUSH) != 0) {
@@ -133,6 +156,10 @@ bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret) {
     bool owed = lapse_idle_owed_use(job->state, node, &job->now, ret, &use);
     job->used = job->used || use;
     return owed;
+}
+
+struct lapse_node *lapse_job_find(const struct lapse_job *job) {
+    return job->looked ? job->found : lapse_table_find(&job->bucket->records, job->command->key);
 }
 
 enum lapse_status lapse_job_apply(struct lapse_job *job) {
@@ -147,13 +174,27 @@ enum lapse_status lapse_job_apply(struct lapse_job *job) {
     return status == LAPSE_OK ? lapse_request_note(job) : status;
 }
 
-static const struct verb_row *find_row(enum lapse_verb verb) {
-    for (int i = 0; i < VERB_COUNT; i++) {
-        if (verb_rows[i].verb == verb) {
-            return &verb_rows[i];
-        }
+/* An end is marked as its bucket says when it comes. So before the bucket says otherwise, the
+ * reaper takes what has ended under the words of before. */
+static bool precede_alter(const struct lapse_job *job, struct lapse_command *ret) {
+    enum { ROWS_AT_ONCE = 1000 };
+    bool marks = job->bucket->config.markers.ns > 0;
+    if (marks == (job->command->u.open.config.markers.ns > 0)) {
+        return false;
     }
-    return NULL;
+    if (lapse_idle_owed_due(job->state, &job->now, ret)) {
+        return true;
+    }
+    if (!lapse_reap_owed(job->state, &job->now)) {
+        return false;
+    }
+    *ret = (struct lapse_command){.verb = LAPSE_VERB_REAP, .u.reap.rows_max = ROWS_AT_ONCE};
+    return true;
+}
+
+static const struct verb_row *find_row(enum lapse_verb verb) {
+    bool known = (unsigned)verb < VERB_COUNT && verb_rows[verb].run != NULL;
+    return known ? &verb_rows[verb] : NULL;
 }
 
 /* What the key of a command is. */
@@ -184,7 +225,6 @@ static enum lapse_status check_len(struct lapse_job *job, const char *what,
 /* What only some verbs carry: a value, an owner, a version. */
 static enum lapse_status check_extra(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
-    const char *word = lapse_verb_word(command->verb);
     switch (command->verb) {
     case LAPSE_VERB_CREATE:
         if (command->u.write.has_if_version) {
@@ -224,7 +264,7 @@ static enum lapse_status check_extra(struct lapse_job *job) {
             return lapse_error_set(job->err, LAPSE_INVALID,
                                    "%s of at most 0 rows does nothing; "
                                    "give rows_max above 0",
-                                   word);
+                                   lapse_verb_word(command->verb));
         }
         return LAPSE_OK;
     case LAPSE_VERB_POLL:
@@ -232,9 +272,11 @@ static enum lapse_status check_extra(struct lapse_job *job) {
             return lapse_error_set(job->err, LAPSE_INVALID,
                                    "%s of at most 0 events tells nothing; "
                                    "give events_max above 0",
-                                   word);
+                                   lapse_verb_word(command->verb));
         }
         return LAPSE_OK;
+    case LAPSE_VERB_BATCH:
+        return lapse_batch_check(job);
     default:
         return LAPSE_OK;
     }

@@ -22,6 +22,7 @@ static const struct range unprintable[] = {
 
 enum { PIECE_MAX = 4 }; /* bytes of a character, or of an escape */
 
+static uint64_t word_at(const unsigned char *data, size_t len);
 static size_t print_piece(const unsigned char *data, size_t left, char *buf, size_t *ret_len);
 static size_t char_len(const unsigned char *data, size_t left);
 static bool is_printable(uint32_t code);
@@ -74,14 +75,39 @@ char *lapse_bytes_print(struct lapse_bytes bytes, char *buf, size_t cap) {
 }
 
 uint64_t lapse_bytes_hash(struct lapse_bytes bytes) {
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)bytes.len;
-    for (size_t i = 0; i < bytes.len; i++) {
-        hash = (hash ^ bytes.data[i]) * UINT64_C(0x100000001b3);
+    size_t at = 0;
+    for (; bytes.len - at >= sizeof(uint64_t); at += sizeof(uint64_t)) {
+        hash = (hash ^ word_at(bytes.data + at, sizeof(uint64_t))) * factor;
+        hash ^= hash >> 32;
+    }
+    if (at < bytes.len) {
+        /* What is left; where it can, with some of what has been read, in one load. */
+        bool whole = bytes.len >= sizeof(uint64_t);
+        uint64_t tail = whole ? word_at(bytes.data + bytes.len - sizeof(uint64_t), sizeof(uint64_t))
+                              : word_at(bytes.data, bytes.len);
+        hash = (hash ^ tail) * factor;
     }
     /* The low bits choose the slot, so the high ones are folded into them. */
     hash ^= hash >> 32;
-    hash *= UINT64_C(0x9e3779b97f4a7c15);
+    hash *= factor;
     return hash ^ (hash >> 29);
+}
+
+/* Up to eight bytes as a number, the first lowest, on every machine. */
+static uint64_t word_at(const unsigned char *data, size_t len) {
+    uint64_t word = 0;
+    if (len == sizeof(word)) {
+        /* Spelled out, so that the compiler makes one load of it. */
+        return (uint64_t)data[0] | (uint64_t)data[1] << 8 | (uint64_t)data[2] << 16 |
+               (uint64_t)data[3] << 24 | (uint64_t)data[4] << 32 | (uint64_t)data[5] << 40 |
+               (uint64_t)data[6] << 48 | (uint64_t)data[7] << 56;
+    }
+    for (size_t i = len; i > 0; i--) {
+        word = word << 8 | data[i - 1];
+    }
+    return word;
 }
 
 /* Writes the character at data, or the escape of its first byte (no terminator); *ret_len is what

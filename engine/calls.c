@@ -66,6 +66,28 @@ enum lapse_status lapse_has(struct lapse *store, struct lapse_bytes bucket, stru
     return apply_key(store, LAPSE_VERB_HAS, bucket, key, result, err);
 }
 
+enum lapse_status lapse_peek(struct lapse *store, struct lapse_bytes bucket, struct lapse_bytes key,
+                             struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = {.verb = LAPSE_VERB_GET, .bucket = bucket, .key = key};
+    command.u.read.peek = true;
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_get_revision(struct lapse *store, struct lapse_bytes bucket,
+                                     struct lapse_bytes key, int64_t revision,
+                                     struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = {.verb = LAPSE_VERB_GET, .bucket = bucket, .key = key};
+    command.u.read.has_revision = true;
+    command.u.read.revision = revision;
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_history(struct lapse *store, struct lapse_bytes bucket,
+                                struct lapse_bytes key, struct lapse_result *result,
+                                struct lapse_error *err) {
+    return apply_key(store, LAPSE_VERB_HISTORY, bucket, key, result, err);
+}
+
 enum lapse_status lapse_delete(struct lapse *store, struct lapse_bytes bucket,
                                struct lapse_bytes key, const int64_t *if_version,
                                struct lapse_result *result, struct lapse_error *err) {
@@ -120,6 +142,22 @@ enum lapse_status lapse_page(struct lapse *store, struct lapse_bytes bucket,
         command.u.page.after = *after;
     }
     command.u.page.limit = limit;
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_bucket_alter(struct lapse *store, struct lapse_bytes bucket,
+                                     const struct lapse_bucket_config *config,
+                                     struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = {.verb = LAPSE_VERB_ALTER, .bucket = bucket};
+    command.u.open.config = *config;
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_batch(struct lapse *store, const struct lapse_command *commands,
+                              size_t count, struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = {.verb = LAPSE_VERB_BATCH};
+    command.u.batch.count = count;
+    command.u.batch.commands = commands;
     return lapse_apply(store, &command, result, err);
 }
 
@@ -192,6 +230,15 @@ enum lapse_status lapse_watch(struct lapse *store, struct lapse_bytes bucket,
                               struct lapse_result *result, struct lapse_error *err) {
     struct lapse_command command = {.verb = LAPSE_VERB_WATCH, .bucket = bucket, .key = key};
     command.u.watch.from = from;
+    return lapse_apply(store, &command, result, err);
+}
+
+enum lapse_status lapse_watch_revision(struct lapse *store, struct lapse_bytes bucket,
+                                       struct lapse_bytes key, int64_t revision,
+                                       struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_command command = {.verb = LAPSE_VERB_WATCH, .bucket = bucket, .key = key};
+    command.u.watch.from = LAPSE_WATCH_REVISION;
+    command.u.watch.revision = revision;
     return lapse_apply(store, &command, result, err);
 }
 

@@ -1,4 +1,4 @@
-/* The check: walks every invariant of the state (S1 to S10 in state.h). It finds our own mistakes,
+/* The check: walks every invariant of the state (S1 to S12 in state.h). It finds our own mistakes,
  * so what it answers is BUG with a sentence. */
 #include "ephemeral.h"
 
@@ -7,6 +7,9 @@ static enum lapse_status check_buckets(const struct lapse_state *state, size_t *
 static enum lapse_status check_bucket(const struct lapse_state *state,
                                       const struct lapse_bucket *bucket, size_t *steady,
                                       size_t *wall, struct lapse_error *err);
+static enum lapse_status check_record(const struct lapse_node *node, struct lapse_error *err);
+static enum lapse_status check_twins(const struct lapse_node *newest, size_t *count,
+                                     struct lapse_error *err);
 static enum lapse_status check_leases(const struct lapse_state *state, size_t *steady,
                                       struct lapse_error *err);
 static enum lapse_status check_sessions(const struct lapse_state *state, struct lapse_error *err);
@@ -90,7 +93,12 @@ static enum lapse_status check_bucket(const struct lapse_state *state,
                                       const struct lapse_bucket *bucket, size_t *steady,
                                       size_t *wall, struct lapse_error *err) {
     const struct lapse_table *records = &bucket->records;
+    size_t counted = 0;
     enum lapse_status status = lapse_table_check(records, err);
+    const struct lapse_image *row = &bucket->row->now;
+    if (row->aux.forgotten < 0 || row->aux.forgotten > row->revision) {
+        return bug(bucket->row, "has forgotten an event that it never had", err);
+    }
     const struct lapse_node *node = lapse_table_any(records);
     for (; node != NULL && status == LAPSE_OK; node = lapse_table_after(records, node)) {
         if (node->bucket != bucket->index || node->kind != LAPSE_ROW_RECORD) {
@@ -100,11 +108,59 @@ static enum lapse_status check_bucket(const struct lapse_state *state,
             return bug(node, "has a revision that its bucket never gave (S4)", err);
         }
         status = check_node(state, node, steady, wall, err);
+        if (status == LAPSE_OK) {
+            status = check_record(node, err);
+        }
+        if (status == LAPSE_OK && !node->now.older) {
+            status = check_twins(node, &counted, err);
+        }
+    }
+    if (status == LAPSE_OK && counted != records->count) {
+        return bug(bucket->row, "has records that are older than none (S11)", err);
     }
     if (status == LAPSE_OK) {
         status = lapse_order_check(&bucket->order, records, err);
     }
     return status == LAPSE_OK ? check_ring(state, bucket, err) : status;
+}
+
+/* The kind of a record and what it may say (S12). */
+static enum lapse_status check_record(const struct lapse_node *node, struct lapse_error *err) {
+    const struct lapse_image *image = &node->now;
+    bool marker = image->record == LAPSE_RECORD_MARKER;
+    if (marker != (image->why != LAPSE_WHY_NONE)) {
+        return bug(node, "gives a reason for an end that is none, or none for one (S12)", err);
+    }
+    if (image->record == LAPSE_RECORD_VALUE) {
+        int64_t cap = lapse_image_cap(image);
+        bool capped = cap == 0 || cap >= image->end_ns;
+        bool own = image->source != LAPSE_SOURCE_MARKERS;
+        return capped && own ? LAPSE_OK : bug(node, "is a value with another's term", err);
+    }
+    bool bare = image->blob_len == 0 && !image->idle && image->end_kind == LAPSE_END_STEADY &&
+                image->source == LAPSE_SOURCE_MARKERS;
+    bool after = image->aux.old_revision >= 1 && image->aux.old_revision < image->revision;
+    bool known = marker || image->record == LAPSE_RECORD_TOMBSTONE ||
+                 image->record == LAPSE_RECORD_PURGE;
+    return bare && after && known ? LAPSE_OK : bug(node, "tells of no known end (S12)", err);
+}
+
+/* The records of one key, from its newest on; adds how many there are (S11). */
+static enum lapse_status check_twins(const struct lapse_node *newest, size_t *count,
+                                     struct lapse_error *err) {
+    size_t records = 1;
+    bool alone = newest->now.record == LAPSE_RECORD_MARKER ||
+                 newest->now.record == LAPSE_RECORD_PURGE;
+    const struct lapse_node *node = lapse_table_older(newest);
+    for (; node != NULL; node = lapse_table_older(node)) {
+        records++;
+        if (alone || !node->now.older || node->now.record == LAPSE_RECORD_MARKER) {
+            return bug(node, "is covered by a newer record and should not be there (S11)", err);
+        }
+        alone = node->now.record == LAPSE_RECORD_PURGE;
+    }
+    *count += records;
+    return records <= LAPSE_HISTORY_MAX ? LAPSE_OK : bug(newest, "has too long a history", err);
 }
 
 static enum lapse_status check_leases(const struct lapse_state *state, size_t *steady,
@@ -201,15 +257,21 @@ static enum lapse_status check_node(const struct lapse_state *state, const struc
         return bare ? LAPSE_OK : bug(node, "has no term but a trace of one (S2)", err);
     }
     bool dated = image->end_kind == LAPSE_END_WALL;
+    if (!lapse_image_timed(image)) {
+        bool out = !node->placed && !image->reached;
+        return out ? LAPSE_OK : bug(node, "is covered by a newer record and has a place (S2)", err);
+    }
     const struct lapse_heap *heap = image->reached ? &state->reached : &state->wall;
     size_t pos = node->at.heap_pos;
     *(dated ? wall : steady) += 1;
     if (!node->placed || (dated && (pos >= heap->count || heap->items[pos] != node))) {
         return bug(node, "is not in the wheel or heap of its end (S2)", err);
     }
+    bool capped = image->end_ns == lapse_image_cap(image);
     int64_t last = 0;
-    if (!dated && (!lapse_ns_sub(image->end_ns, image->span_ns, &last) || last < 0 ||
-                   last > state->mark.store.ns)) {
+    if (!dated && !capped &&
+        (!lapse_ns_sub(image->end_ns, image->span_ns, &last) || last < 0 ||
+         last > state->mark.store.ns)) {
         return bug(node, "does not end one span after a last use before the mark (S4)", err);
     }
     if (dated && (image->aux.written_seq < 1 || image->aux.written_seq > state->log_seq)) {
@@ -234,11 +296,11 @@ static enum lapse_status check_ring(const struct lapse_state *state,
     if (watchers != bucket->watcher_count || bucket->pending != 0) {
         return bug(bucket->row, "miscounts its watchers or its pending events", err);
     }
-    size_t counted = bucket->told + bucket->behind;
+    size_t waiting = bucket->told + bucket->behind;
     for (size_t i = 0; i < ring->count; i++) {
-        counted += lapse_ring_at(ring, i)->waiting;
+        waiting += lapse_ring_at(ring, i)->waiting;
     }
-    if (counted != watchers || told != bucket->told) {
+    if (waiting != watchers || told != bucket->told) {
         return bug(bucket->row, "counts a watcher twice, nowhere, or at another event (S8)", err);
     }
     if (ring->count > state->watch_events_max || (watchers == 0 && ring->cap != 0)) {
@@ -263,9 +325,8 @@ static enum lapse_status check_deferred(const struct lapse_state *state, struct 
             (prev != NULL && prev->queued.ns > deferred->queued.ns)) {
             return bug(node, "has a renewal out of its place in the queue", err);
         }
-        if (!node->now.present || !node->now.idle ||
-            deferred->used.ns <= lapse_image_last(&node->now) ||
-            deferred->queued.ns > deferred->used.ns || deferred->used.ns >= node->now.end_ns) {
+        if (!node->now.present || deferred->queued.ns > deferred->used.ns ||
+            !lapse_idle_moves(&node->now, deferred->used.ns)) {
             return bug(node, "has a renewal from outside its term (S5)", err);
         }
         prev = deferred;
@@ -298,7 +359,8 @@ static enum lapse_status check_watchers(const struct lapse_state *state, struct 
         const struct lapse_watcher *watcher = state->watchers[i];
         int64_t before = i == 0 ? 0 : state->watchers[i - 1]->id;
         if (watcher->id <= before || watcher->id > state->watcher_id ||
-            watcher->seen > watcher->bucket->row->now.revision) {
+            watcher->seen > watcher->bucket->row->now.revision ||
+            (watcher->past_at >= watcher->past_count && watcher->past != NULL)) {
             return lapse_error_set(err, LAPSE_BUG,
                                    "watcher %lld is out of order, or has seen what "
                                    "was never written",

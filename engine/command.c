@@ -7,7 +7,7 @@ struct verb_word {
     enum lapse_class klass;
 };
 
-#define VERB_ROW(id, value, word, klass) {LAPSE_VERB_##id, word, LAPSE_CLASS_##klass},
+#define VERB_ROW(id, value, word, klass) [value] = {LAPSE_VERB_##id, word, LAPSE_CLASS_##klass},
 static const struct verb_word words[] = {LAPSE_VERB_TABLE(VERB_ROW)};
 #undef VERB_ROW
 
@@ -63,10 +63,6 @@ const char *lapse_why_word(enum lapse_why why) {
 }
 
 static const struct verb_word *find_word(enum lapse_verb verb) {
-    for (int i = 0; i < WORD_COUNT; i++) {
-        if (words[i].verb == verb) {
-            return &words[i];
-        }
-    }
-    return NULL;
+    bool known = (unsigned)verb < WORD_COUNT && words[verb].word != NULL;
+    return known ? &words[verb] : NULL;
 }

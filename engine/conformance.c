@@ -127,7 +127,7 @@ static const struct step steps[] = {
      "ok renewed", 0, false},
     {S(88), {CALL(HAS, "idle", "i")}, "ok revision=1 renewed", 0, false},
     {S(200), {CALL(COUNT, "idle", "")}, "ok", 0, false},
-    {S(200), {CALL(REAP, "", ""), .u.reap.rows_max = 100}, "ok items=2", 0, false},
+    {S(200), {CALL(REAP, "", ""), .u.reap.rows_max = 100}, "ok items=3", 0, false},
     {S(200), {CALL(LIST, "ttl", "")}, "ok items=1 [own @4]", 0, false},
 };
 

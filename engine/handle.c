@@ -307,12 +307,14 @@ static enum lapse_status issue(struct lapse *store, struct lapse_job *job) {
         if (status == LAPSE_OK) {
             status = run(store, &own);
         }
-        bool carried = command.verb == LAPSE_VERB_MARK || result.renewed;
+        bool carried =
+            command.verb == LAPSE_VERB_MARK || result.renewed || result.item_count > 0;
         lapse_result_free(&result);
         if (status != LAPSE_OK) {
             return status;
         }
-        /* A flush that the state owes fits the state, or this loop would have no end. */
+        /* A flush that the state owes fits the state and a reap that is owed finds a row, or this
+         * loop would have no end. */
         LAPSE_ASSERT(carried);
     }
     return LAPSE_OK;

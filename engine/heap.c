@@ -86,9 +86,10 @@ enum lapse_status lapse_heap_check(const struct lapse_heap *heap, enum lapse_end
             return lapse_error_set(err, LAPSE_BUG, "the row at heap place %zu believes to be at %u",
                                    i, (unsigned)node->at.heap_pos);
         }
-        if (!node->now.present || node->now.end_kind != kind) {
-            return lapse_error_set(err, LAPSE_BUG, "the row at heap place %zu has no end of kind %d",
-                                   i, (int)kind);
+        if (!lapse_image_timed(&node->now) || node->now.end_kind != kind) {
+            return lapse_error_set(err, LAPSE_BUG,
+                                   "the row at heap place %zu has no end of kind %d", i,
+                                   (int)kind);
         }
         if (i > 0 && lapse_heap_before(heap->buckets, node, heap->items[(i - 1) / 2])) {
             return lapse_error_set(err, LAPSE_BUG,

@@ -10,6 +10,7 @@
 static bool pending(const struct lapse_node *node, const struct lapse_deferred *deferred);
 static bool renews(const struct lapse_node *node, const struct lapse_deferred *deferred,
                    const struct lapse_now *now);
+static bool end_after(const struct lapse_image *image, int64_t used_ns, int64_t *ret);
 static bool little_left(const struct lapse_state *state, const struct lapse_node *node,
                         const struct lapse_now *now);
 static bool flush_due(const struct lapse_deferred *deferred, const struct lapse_now *now);
@@ -24,9 +25,16 @@ struct lapse_end lapse_idle_end(const struct lapse_state *state, const struct la
     const struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
     struct lapse_end end = lapse_state_end(&node->now);
     if (pending(node, deferred)) {
-        end.ns = deferred->used.ns + node->now.span_ns;
+        bool fits = end_after(&node->now, deferred->used.ns, &end.ns);
+        LAPSE_ASSERT(fits);
     }
     return end;
+}
+
+bool lapse_idle_moves(const struct lapse_image *image, int64_t used_ns) {
+    int64_t end = 0;
+    return image->idle && used_ns < image->end_ns && end_after(image, used_ns, &end) &&
+           end > image->end_ns;
 }
 
 bool lapse_idle_live(const struct lapse_state *state, const struct lapse_node *node,
@@ -98,12 +106,12 @@ enum lapse_status lapse_idle_flush(struct lapse_job *job) {
     struct lapse_node *node = lapse_table_find(&job->bucket->records, command->key);
     int64_t used = command->u.flush.used.ns;
     int64_t sum = 0;
-    /* Another incarnation, another end, a use that came too late or that is older than what is
-     * stored: such a flush is refused, and nothing has happened (KV-09). */
-    if (node == NULL || !node->now.idle || node->now.revision != command->u.flush.revision ||
+    /* Another incarnation, another end, a use that came too late, that is older than what is stored
+     * or that moves no end: such a flush is refused, and nothing has happened (KV-09). */
+    if (node == NULL || node->now.revision != command->u.flush.revision ||
         command->u.flush.end.kind != LAPSE_END_STEADY ||
-        node->now.end_ns != command->u.flush.end.ns || used >= node->now.end_ns ||
-        used <= lapse_image_last(&node->now) || !lapse_ns_add(used, node->now.span_ns, &sum)) {
+        node->now.end_ns != command->u.flush.end.ns || !lapse_idle_moves(&node->now, used) ||
+        !end_after(&node->now, used, &sum)) {
         return LAPSE_OK;
     }
     if (!lapse_txn_touch(job->state, node)) {
@@ -236,7 +244,9 @@ static struct lapse_deferred **slot_of(const struct lapse_state *state,
 /* Whether the deferred renewal says more than the row does: not so once it has been written, and
  * not for a newer incarnation, whose last use is its write. */
 static bool pending(const struct lapse_node *node, const struct lapse_deferred *deferred) {
-    return deferred != NULL && node->now.idle && deferred->used.ns > lapse_image_last(&node->now);
+    int64_t end = 0;
+    return deferred != NULL && node->now.idle &&
+           end_after(&node->now, deferred->used.ns, &end) && end > node->now.end_ns;
 }
 
 /* Whether a use at `now` renews the live node. last + span / 30 lies below the end, so it cannot
@@ -246,11 +256,30 @@ static bool renews(const struct lapse_node *node, const struct lapse_deferred *d
     if (!node->now.idle) {
         return false;
     }
-    int64_t last = pending(node, deferred) ? deferred->used.ns : lapse_image_last(&node->now);
-    struct lapse_span span = {node->now.span_ns};
-    struct lapse_steady end;
-    return now->store.ns >= last + span.ns / 30 && now->store.ns != last &&
-           lapse_steady_add(now->store, span, &end);
+    bool deferring = pending(node, deferred);
+    int64_t last = deferring ? deferred->used.ns : lapse_image_last(&node->now);
+    int64_t shown = node->now.end_ns;
+    bool known = !deferring || end_after(&node->now, deferred->used.ns, &shown);
+    LAPSE_ASSERT(known);
+    int64_t end = 0;
+    return now->store.ns >= last + node->now.span_ns / 30 &&
+           end_after(&node->now, now->store.ns, &end) && end > shown;
+}
+
+/* Where a use moves the end: one span on, but never past the cap, where it stays. False, nothing
+ * written, when that leaves the range. */
+static bool end_after(const struct lapse_image *image, int64_t used_ns, int64_t *ret) {
+    int64_t cap = lapse_image_cap(image);
+    int64_t end = 0;
+    bool fits = lapse_ns_add(used_ns, image->span_ns, &end);
+    if (cap > 0 && (!fits || end > cap)) {
+        end = cap;
+        fits = true;
+    }
+    if (fits) {
+        *ret = end;
+    }
+    return fits;
 }
 
 static bool little_left(const struct lapse_state *state, const struct lapse_node *node,

@@ -92,6 +92,10 @@ static enum lapse_status write_entry(const lapse_journal *journal, const struct 
     if (!node->now.present) {
         return LAPSE_OK;
     }
+    if (lapse_image_same_row(before, &node->now)) {
+        /* A record that a newer one now covers is stored as it was. */
+        return LAPSE_OK;
+    }
     lapse_node_row(state, node, &node->now, &row);
     return as_fault(journal->put(journal->ctx, &row, err), false, err);
 }

@@ -82,7 +82,9 @@ static int64_t play_round(struct killing *k, int round, int64_t done) {
     }
     (void)close(pipe_ends[0]);
     int how = 0;
-    if (waitpid(child, &how, 0) != child || (WIFEXITED(how) && WEXITSTATUS(how) != 0)) {
+    bool killed = waitpid(child, &how, 0) == child &&
+                  (WIFSIGNALED(how) ? WTERMSIG(how) == SIGKILL : WEXITSTATUS(how) == 0);
+    if (!killed) {
         fail(k, round, "the writer failed of itself", WIFEXITED(how) ? WEXITSTATUS(how) : 0);
     }
     if (open_store(k, sync) != LAPSE_OK) {

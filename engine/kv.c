@@ -1,11 +1,10 @@
 /* Keys: the verbs that write. A refused call changes nothing and takes no revision (CAS-05). */
 #include "state.h"
 
-static enum lapse_status put(struct lapse_job *job, struct lapse_node *node,
-                             struct lapse_image *image);
-static enum lapse_status put_listed(struct lapse_job *job, struct lapse_node *node,
-                                    struct lapse_image *image);
-static enum lapse_status end_at_once(struct lapse_job *job, struct lapse_node *node);
+static enum lapse_status put(struct lapse_job *job, struct lapse_image *image);
+static enum lapse_status end_at_once(struct lapse_job *job);
+static enum lapse_status set_words(struct lapse_job *job, struct lapse_bucket *bucket,
+                                   const struct lapse_bucket_config *config);
 static enum lapse_status refuse_version(struct lapse_job *job, const struct lapse_node *node);
 static bool version_is(const struct lapse_job *job, const struct lapse_node *node);
 static struct lapse_node *find_live(const struct lapse_job *job);
@@ -43,7 +42,7 @@ enum lapse_status lapse_kv_open(struct lapse_job *job) {
                                "be; put more keys into fewer buckets",
                                state->buckets.count, (int)LAPSE_BUCKETS_MAX);
     }
-    bucket = lapse_bucket_make(state, name, config);
+    bucket = lapse_bucket_make(state, name);
     if (bucket == NULL) {
         return no_memory(job);
     }
@@ -51,47 +50,64 @@ enum lapse_status lapse_kv_open(struct lapse_job *job) {
         lapse_bucket_free(state, bucket);
         return no_memory(job);
     }
-    struct lapse_image image = {.present = true};
-    lapse_txn_set(state, bucket->row, &image);
-    return LAPSE_OK;
+    return set_words(job, bucket, config);
+}
+
+enum lapse_status lapse_kv_alter(struct lapse_job *job) {
+    struct lapse_bucket *bucket = job->bucket;
+    const struct lapse_bucket_config *config = &job->command->u.open.config;
+    enum lapse_status status = lapse_term_check_config(config, job->err);
+    if (status != LAPSE_OK || lapse_term_config_equal(&bucket->config, config)) {
+        return status;
+    }
+    if (!lapse_txn_touch(job->state, bucket->row)) {
+        return no_memory(job);
+    }
+    return set_words(job, bucket, config);
 }
 
 enum lapse_status lapse_kv_write(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
-    struct lapse_image image = {.present = true};
-    enum lapse_status status = lapse_term_resolve(&command->u.write.term, &job->bucket->config.term,
-                                                  &job->now, &image, job->err);
+    struct lapse_image image = {.present = true, .record = LAPSE_RECORD_VALUE};
+    const struct lapse_term *term = &command->u.write.term;
+    if (term->given == LAPSE_TERM_KEEP && command->verb == LAPSE_VERB_CREATE) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "create writes only where nothing is live, so there is no end to "
+                               "keep; give another term, or none");
+    }
+    enum lapse_status status =
+        lapse_term_resolve(term, &job->bucket->config.term, &job->now, &image, job->err);
     if (status == LAPSE_OK) {
-        status = lapse_session_join(job, command->u.write.term.session, &image);
+        status = lapse_session_join(job, term->session, &image);
     }
     if (status != LAPSE_OK) {
         return status;
     }
-    struct lapse_node *live = find_live(job);
+    const struct lapse_node *live = find_live(job);
     if (command->verb == LAPSE_VERB_CREATE && live != NULL) {
         return LAPSE_EXISTS;
     }
     if (command->u.write.has_if_version && !version_is(job, live)) {
         return refuse_version(job, live);
     }
+    if (term->given == LAPSE_TERM_KEEP && live != NULL) {
+        lapse_term_keep(&live->now, &image);
+    }
     if (!lapse_image_copy_blob(job->state->alloc, &image, command->u.write.value)) {
         return no_memory(job);
     }
-    struct lapse_node *node = lapse_table_find(&job->bucket->records, command->key);
-    status = put(job, node, &image);
+    status = put(job, &image);
     if (status != LAPSE_OK) {
         lapse_alloc_free(job->state->alloc, image.blob, image.blob_len);
         return status;
     }
     show_end(job, &image);
-    if (lapse_term_past(&image, &job->now)) {
-        return end_at_once(job, lapse_table_find(&job->bucket->records, command->key));
-    }
-    return LAPSE_OK;
+    return lapse_term_past(&image, &job->now) ? end_at_once(job) : LAPSE_OK;
 }
 
 enum lapse_status lapse_kv_remove(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
+    struct lapse_bucket *bucket = job->bucket;
     struct lapse_node *live = find_live(job);
     if (command->u.write.has_if_version && !version_is(job, live)) {
         return refuse_version(job, live);
@@ -99,16 +115,24 @@ enum lapse_status lapse_kv_remove(struct lapse_job *job) {
     if (live == NULL) {
         return LAPSE_ABSENT;
     }
-    enum lapse_event_kind kind =
-        command->verb == LAPSE_VERB_PURGE ? LAPSE_EVENT_PURGE : LAPSE_EVENT_DELETE;
-    if (!lapse_txn_touch(job->state, live)) {
-        return no_memory(job);
+    bool purge = command->verb == LAPSE_VERB_PURGE;
+    int64_t revision = 0;
+    enum lapse_status status =
+        lapse_txn_event(job, purge ? LAPSE_EVENT_PURGE : LAPSE_EVENT_DELETE, bucket, command->key,
+                        &live->now, &revision);
+    if (status != LAPSE_OK) {
+        return status;
     }
-    enum lapse_status status = lapse_txn_event(job, kind, live, &live->now, &job->result->revision);
-    if (status == LAPSE_OK) {
-        lapse_txn_remove(job->state, live);
+    job->result->revision = revision;
+    if (bucket->config.markers.ns > 0) {
+        struct lapse_image trace =
+            lapse_record_trace(job, purge ? LAPSE_RECORD_PURGE : LAPSE_RECORD_TOMBSTONE, bucket,
+                               &live->now, revision);
+        return lapse_record_push(job, command->key, live, &trace);
     }
-    return status;
+    /* The event leaves no record behind. */
+    status = lapse_record_forget(job, bucket, revision);
+    return status == LAPSE_OK ? lapse_record_remove_all(job, live) : status;
 }
 
 enum lapse_status lapse_kv_retime(struct lapse_job *job) {
@@ -116,7 +140,7 @@ enum lapse_status lapse_kv_retime(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
     bool persist = command->verb == LAPSE_VERB_PERSIST;
     const struct lapse_term *term = persist ? &none : &command->u.write.term;
-    if (!persist && term->given == 0) {
+    if (!persist && (term->given == 0 || term->given == LAPSE_TERM_KEEP)) {
         return lapse_error_set(job->err, LAPSE_INVALID,
                                "expire has no term; give one of ttl, idle, "
                                "expires_at and a session, or use persist to remove it");
@@ -141,6 +165,7 @@ enum lapse_status lapse_kv_retime(struct lapse_job *job) {
     }
     /* The term alone is new: value and revision are the entry's (KV-06). */
     timed.present = true;
+    timed.record = LAPSE_RECORD_VALUE;
     timed.revision = live->now.revision;
     timed.blob = live->now.blob;
     timed.blob_len = live->now.blob_len;
@@ -149,61 +174,36 @@ enum lapse_status lapse_kv_retime(struct lapse_job *job) {
     return LAPSE_OK;
 }
 
-/* Writes `image` under the command's key: over `node`, which may be ended, or NULL for a new one.
- * Takes image->blob over on OK alone. */
-static enum lapse_status put(struct lapse_job *job, struct lapse_node *node,
-                             struct lapse_image *image) {
-    struct lapse_state *state = job->state;
-    struct lapse_node *made = NULL;
-    if (node == NULL) {
-        made = lapse_node_make(state->alloc, LAPSE_ROW_RECORD, job->command->key);
-        if (made == NULL) {
-            return no_memory(job);
-        }
-        made->bucket = job->bucket->index;
-        node = made;
-    }
-    if (!lapse_state_reserve_end(state, image) || !lapse_txn_touch(state, node)) {
-        lapse_node_free(state->alloc, made);
-        return no_memory(job);
-    }
-    return put_listed(job, node, image);
-}
-
-/* From here on the node is on the undo list, which frees it if the call fails. */
-static enum lapse_status put_listed(struct lapse_job *job, struct lapse_node *node,
-                                    struct lapse_image *image) {
-    enum lapse_status status = LAPSE_OK;
-    int64_t revision = 0;
-    bool ended = node->now.present && !lapse_state_live(node, &job->now);
-    if (ended && job->bucket->config.markers.ns > 0) {
-        /* The end has no marker yet: it is written first (WATCH-03). */
-        status = lapse_txn_event(job, LAPSE_EVENT_EXPIRED, node, &node->now, &revision);
-    }
+/* Writes `image` under the command's key, over whatever stands there. Takes image->blob over on OK
+ * alone. */
+static enum lapse_status put(struct lapse_job *job, struct lapse_image *image) {
+    struct lapse_bytes key = job->command->key;
+    struct lapse_node *newest = lapse_table_find(&job->bucket->records, key);
+    enum lapse_status status = lapse_record_clear_ended(job, newest, &newest);
     if (status == LAPSE_OK) {
-        status = lapse_txn_event(job, LAPSE_EVENT_PUT, node, image, &revision);
+        status = lapse_txn_event(job, LAPSE_EVENT_PUT, job->bucket, key, image, &image->revision);
     }
-    if (status != LAPSE_OK) {
-        return status;
-    }
-    image->revision = revision;
-    job->result->revision = revision;
-    lapse_txn_set(job->state, node, image);
-    return LAPSE_OK;
+    return status == LAPSE_OK ? lapse_record_push(job, key, newest, image) : status;
 }
 
 /* A past date ended the entry at the instant of the call: with markers, its event comes at once. */
-static enum lapse_status end_at_once(struct lapse_job *job, struct lapse_node *node) {
+static enum lapse_status end_at_once(struct lapse_job *job) {
     if (job->bucket->config.markers.ns <= 0) {
         return LAPSE_OK;
     }
-    int64_t revision = 0;
-    enum lapse_status status =
-        lapse_txn_event(job, LAPSE_EVENT_EXPIRED, node, &node->now, &revision);
-    if (status == LAPSE_OK) {
-        lapse_txn_remove(job->state, node);
+    return lapse_record_mark_end(job, lapse_table_find(&job->bucket->records, job->command->key));
+}
+
+/* Gives a touched bucket its words. */
+static enum lapse_status set_words(struct lapse_job *job, struct lapse_bucket *bucket,
+                                   const struct lapse_bucket_config *config) {
+    struct lapse_image image = bucket->row->now;
+    image.present = true;
+    if (!lapse_bucket_words(job->state->alloc, config, &image)) {
+        return no_memory(job);
     }
-    return status;
+    lapse_txn_set(job->state, bucket->row, &image);
+    return LAPSE_OK;
 }
 
 static enum lapse_status refuse_version(struct lapse_job *job, const struct lapse_node *node) {
@@ -217,8 +217,8 @@ static bool version_is(const struct lapse_job *job, const struct lapse_node *nod
 
 /* The live entry of the command's key, or NULL. Its deferred renewal has been flushed before. */
 static struct lapse_node *find_live(const struct lapse_job *job) {
-    struct lapse_node *node = lapse_table_find(&job->bucket->records, job->command->key);
-    return node != NULL && lapse_state_live(node, &job->now) ? node : NULL;
+    struct lapse_node *node = lapse_job_find(job);
+    return lapse_record_live(node, &job->now) ? node : NULL;
 }
 
 static void show_end(struct lapse_job *job, const struct lapse_image *image) {

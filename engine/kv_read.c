@@ -9,8 +9,11 @@ static enum lapse_status no_memory(struct lapse_job *job);
 
 enum lapse_status lapse_kv_read(struct lapse_job *job) {
     struct lapse_result *result = job->result;
-    struct lapse_node *node = lapse_table_find(&job->bucket->records, job->command->key);
-    if (node == NULL || !lapse_idle_live(job->state, node, &job->now)) {
+    if (job->command->u.read.has_revision) {
+        return lapse_kv_read_revision(job);
+    }
+    struct lapse_node *node = lapse_job_find(job);
+    if (!lapse_record_shown(job->state, node, &job->now)) {
         return LAPSE_ABSENT;
     }
     bool has = job->command->verb == LAPSE_VERB_HAS;
@@ -19,10 +22,12 @@ enum lapse_status lapse_kv_read(struct lapse_job *job) {
     }
     /* The use comes last: after it nothing can fail but the commit of what it wrote. */
     bool renewed = false;
-    struct lapse_end end = {0};
-    enum lapse_status status = lapse_idle_use(job, node, &renewed, &end);
-    if (status != LAPSE_OK) {
-        return status;
+    struct lapse_end end = lapse_idle_end(job->state, node);
+    if (!job->command->u.read.peek) {
+        enum lapse_status status = lapse_idle_use(job, node, &renewed, &end);
+        if (status != LAPSE_OK) {
+            return status;
+        }
     }
     result->revision = node->now.revision;
     result->renewed = renewed;
@@ -55,7 +60,8 @@ static void count_keys(struct lapse_job *job, const struct lapse_bytes *after) {
     size_t count = 0;
     for (; node != NULL; node = lapse_table_after(records, node)) {
         bool above = after == NULL || lapse_bytes_compare(lapse_node_key(node), *after) > 0;
-        count += above && lapse_idle_live(job->state, node, &job->now) ? 1 : 0;
+        bool newest = !node->now.older;
+        count += newest && above && lapse_record_shown(job->state, node, &job->now) ? 1 : 0;
     }
     lapse_result_count(job->result, count);
 }
@@ -71,7 +77,7 @@ static enum lapse_status list(struct lapse_job *job, const struct lapse_bytes *a
     struct lapse_order_at at = lapse_order_above(order, after);
     const struct lapse_node *node = lapse_order_next(order, &at);
     for (; node != NULL; node = lapse_order_next(order, &at)) {
-        if (!lapse_idle_live(job->state, node, &job->now)) {
+        if (!lapse_record_shown(job->state, node, &job->now)) {
             continue;
         }
         if (result->item_count == limit) {

@@ -170,12 +170,14 @@ Test(kv, a_bucket_opens_again_with_the_same_words_only) {
         enum lapse_status want;
     } cases[] = {
         {{.term = {.given = LAPSE_TERM_TTL, .ttl = {S(15)}}}, LAPSE_OK},
-        {{.term = {.given = LAPSE_TERM_TTL, .ttl = {S(15)}, .idle = {7}, .expires_at = {7}}}, LAPSE_OK},
+        {{.term = {.given = LAPSE_TERM_TTL, .ttl = {S(15)}, .idle = {7}, .expires_at = {7}}},
+         LAPSE_OK},
         {{.term = {.given = LAPSE_TERM_TTL, .ttl = {S(16)}}}, LAPSE_INVALID},
         {{.term = {.given = LAPSE_TERM_IDLE, .idle = {S(15)}}}, LAPSE_INVALID},
         {{.term = {.given = LAPSE_TERM_TTL, .ttl = {S(15)}}, .markers = {S(1)}}, LAPSE_INVALID},
         {{.term = {.given = 0}}, LAPSE_INVALID},
-        {{.term = {.given = LAPSE_TERM_TTL | LAPSE_TERM_IDLE, .ttl = {1}, .idle = {1}}}, LAPSE_INVALID},
+        {{.term = {.given = LAPSE_TERM_TTL | LAPSE_TERM_IDLE, .ttl = {1}, .idle = {1}}},
+         LAPSE_INVALID},
         {{.term = {.given = LAPSE_TERM_EXPIRES_AT, .expires_at = {S(1)}}}, LAPSE_INVALID},
         {{.term = {.given = 0}, .markers = {-1}}, LAPSE_INVALID},
     };

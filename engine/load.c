@@ -14,13 +14,15 @@ static enum lapse_status load_bucket(struct lapse_load *load, const struct lapse
 static enum lapse_status load_record(struct lapse_load *load, const struct lapse_row *row);
 static const char *record_fault(const struct lapse_state *state, const struct lapse_row *row,
                                 const struct lapse_bucket *bucket, const struct lapse_image *image);
+static bool trace_fits(const struct lapse_row *row);
+static const char *twin_fault(const struct lapse_node *below, const struct lapse_image *image);
 static enum lapse_status load_lease(struct lapse_load *load, const struct lapse_row *row);
 static enum lapse_status load_deferred(struct lapse_load *load, const struct lapse_row *row);
 static enum lapse_status load_ephemeral(struct lapse_load *load, const struct lapse_row *row);
 static enum lapse_status place(struct lapse_load *load, struct lapse_node *node,
                                struct lapse_image *image, struct lapse_bytes blob);
 static bool end_fits(const struct lapse_state *state, const struct lapse_image *image);
-static bool source_fits(const struct lapse_bucket *bucket, const struct lapse_image *image);
+static bool source_fits(const struct lapse_image *image);
 static enum lapse_status find_twins(const struct lapse_load *load, const struct lapse_table *table,
                                     const char *what);
 static enum lapse_status told(const struct lapse_load *load, const struct lapse_row *row,
@@ -169,7 +171,10 @@ static enum lapse_status load_bucket(struct lapse_load *load, const struct lapse
     const struct lapse_bucket_config *config = &row->bucket_row.config;
     if (row->bucket_row.ceiling_revision < 0 || row->bucket.len == 0 || row->key.len != 0 ||
         row->revision < 0 || lapse_term_check_config(config, NULL) != LAPSE_OK) {
-        return corrupt(load, row, "no bucket has such a name, key, revision, term or markers");
+        return corrupt(load, row, "no bucket has such a name, key, revision or words");
+    }
+    if (row->bucket_row.forgotten < 0 || row->bucket_row.forgotten > row->revision) {
+        return corrupt(load, row, "it has forgotten an event that it never had");
     }
     if (lapse_state_bucket(state, row->bucket) != NULL) {
         return corrupt(load, row, "the bucket is stored twice");
@@ -177,16 +182,18 @@ static enum lapse_status load_bucket(struct lapse_load *load, const struct lapse
     if (state->buckets.count >= LAPSE_BUCKETS_MAX) {
         return corrupt(load, row, "there are more buckets than a store can have");
     }
-    struct lapse_bucket *bucket = lapse_bucket_make(state, row->bucket, config);
-    if (bucket == NULL || !lapse_state_reserve(state, bucket->row)) {
+    struct lapse_image image = {.present = true,
+                                .revision = row->revision,
+                                .span_ns = row->bucket_row.ceiling_revision,
+                                .aux.forgotten = row->bucket_row.forgotten};
+    struct lapse_bucket *bucket = lapse_bucket_make(state, row->bucket);
+    if (bucket == NULL || !lapse_state_reserve(state, bucket->row) ||
+        !lapse_bucket_words(state->alloc, config, &image)) {
         if (bucket != NULL) {
             lapse_bucket_free(state, bucket);
         }
         return no_memory(load);
     }
-    struct lapse_image image = {.present = true,
-                                .revision = row->revision,
-                                .span_ns = row->bucket_row.ceiling_revision};
     lapse_state_place(state, bucket->row, &image);
     return LAPSE_OK;
 }
@@ -196,24 +203,33 @@ static enum lapse_status load_record(struct lapse_load *load, const struct lapse
     if (bucket == NULL) {
         return corrupt(load, row, "its bucket is not stored before it");
     }
-    if (row->record.kind == LAPSE_RECORD_TOMBSTONE || row->record.kind == LAPSE_RECORD_MARKER) {
-        return too_new(load, row);
-    }
     if ((unsigned)row->record.end.kind > LAPSE_END_WALL ||
-        (unsigned)row->record.source > LAPSE_SOURCE_MARKERS) {
-        return corrupt(load, row, "its end or its term is of no kind that there is");
+        (unsigned)row->record.source > LAPSE_SOURCE_MARKERS ||
+        (unsigned)row->record.kind > LAPSE_RECORD_PURGE ||
+        (unsigned)row->record.why > LAPSE_WHY_SESSION) {
+        return corrupt(load, row, "its end, its term or it itself is of no kind that there is");
     }
     struct lapse_image image = {.revision = row->revision,
                                 .end_kind = (uint8_t)row->record.end.kind,
                                 .end_ns = row->record.end.ns,
                                 .span_ns = row->record.span.ns,
                                 .source = (uint8_t)row->record.source,
+                                .record = (uint8_t)row->record.kind,
+                                .why = (unsigned)row->record.why & 7u,
                                 .idle = row->record.idle,
                                 .present = true};
-    if (image.end_kind == LAPSE_END_WALL) {
+    if (image.record != LAPSE_RECORD_VALUE) {
+        image.aux.old_revision = row->record.old_revision;
+    } else if (image.end_kind == LAPSE_END_WALL) {
         image.aux.written_seq = row->record.written_seq;
+    } else if (image.idle) {
+        image.aux.cap_ns = row->record.cap.ns;
     }
+    struct lapse_node *below = lapse_table_find(&bucket->records, row->key);
     const char *fault = record_fault(load->state, row, bucket, &image);
+    if (fault == NULL && below != NULL) {
+        fault = twin_fault(below, &image);
+    }
     if (fault != NULL) {
         return corrupt(load, row, fault);
     }
@@ -228,6 +244,13 @@ static enum lapse_status load_record(struct lapse_load *load, const struct lapse
         return told(load, row, status);
     }
     image.reached = image.end_kind == LAPSE_END_WALL && lapse_peaks_reached(load->state, &image);
+    if (below != NULL) {
+        /* Until now it was the newest. */
+        struct lapse_image covered = below->now;
+        covered.older = true;
+        covered.reached = false;
+        lapse_state_place(load->state, below, &covered);
+    }
     return place(load, node, &image, row->record.value);
 }
 
@@ -235,7 +258,9 @@ static enum lapse_status load_record(struct lapse_load *load, const struct lapse
 static const char *record_fault(const struct lapse_state *state, const struct lapse_row *row,
                                 const struct lapse_bucket *bucket,
                                 const struct lapse_image *image) {
-    if (row->record.kind != LAPSE_RECORD_VALUE) {
+    bool value = image->record == LAPSE_RECORD_VALUE;
+    if (!value && image->record != LAPSE_RECORD_TOMBSTONE &&
+        image->record != LAPSE_RECORD_MARKER && image->record != LAPSE_RECORD_PURGE) {
         return "no record is of such a kind";
     }
     if (row->key.len == 0 || row->record.value.len > LAPSE_VALUE_BYTES_MAX) {
@@ -245,14 +270,45 @@ static const char *record_fault(const struct lapse_state *state, const struct la
         return "its bucket has not given its revision";
     }
     if (!end_fits(state, image) || row->record.written_seq != lapse_image_written_seq(image) ||
+        row->record.cap.ns != lapse_image_cap(image) ||
         row->record.last.ns != (image->idle ? lapse_image_last(image) : 0)) {
         return "its end, its span and its last use do not fit each other, or lie after the mark";
     }
-    if (!source_fits(bucket, image)) {
+    if (!source_fits(image)) {
         return "its term is not one that its source gives";
     }
-    if (lapse_table_find(&bucket->records, row->key) != NULL) {
-        return "the key is stored twice";
+    if (value ? row->record.old_revision != 0 || row->record.why != LAPSE_WHY_NONE
+              : !trace_fits(row)) {
+        return "a value tells of no end, and what does has no value and an older revision";
+    }
+    return NULL;
+}
+
+/* Whether a tombstone, purge or marker tells what those that are written tell. */
+static bool trace_fits(const struct lapse_row *row) {
+    bool why = row->record.kind == LAPSE_RECORD_MARKER
+                   ? row->record.why >= LAPSE_WHY_OWN && row->record.why <= LAPSE_WHY_SESSION
+                   : row->record.why == LAPSE_WHY_NONE;
+    return why && row->record.value.len == 0 && row->record.cap.ns == 0 &&
+           row->record.old_revision >= 1 && row->record.old_revision < row->revision;
+}
+
+/* What is wrong with a record on top of one of the same key, or NULL (S10). */
+static const char *twin_fault(const struct lapse_node *below, const struct lapse_image *image) {
+    size_t count = 1;
+    const struct lapse_node *older = lapse_table_older(below);
+    for (; older != NULL; older = lapse_table_older(older)) {
+        count++;
+    }
+    if (below->now.revision >= image->revision) {
+        return "a record of its key comes before it that is not older";
+    }
+    if (count >= LAPSE_HISTORY_MAX) {
+        return "its key has more records than are ever kept";
+    }
+    if (below->now.record == LAPSE_RECORD_MARKER || image->record == LAPSE_RECORD_MARKER ||
+        image->record == LAPSE_RECORD_PURGE) {
+        return "a marker stands alone, and nothing stays below a purge";
     }
     return NULL;
 }
@@ -296,10 +352,8 @@ static enum lapse_status load_deferred(struct lapse_load *load, const struct lap
     struct lapse_bucket *bucket = lapse_state_bucket(state, row->bucket);
     struct lapse_node *node = bucket == NULL ? NULL : lapse_table_find(&bucket->records, row->key);
     int64_t used = row->record.last.ns;
-    int64_t sum = 0;
-    if (node == NULL || !node->now.idle || node->deferred || node->now.revision != row->revision ||
-        used <= lapse_image_last(&node->now) || used >= node->now.end_ns ||
-        row->mark.store.ns > used || !lapse_ns_add(used, node->now.span_ns, &sum)) {
+    if (node == NULL || node->deferred || node->now.revision != row->revision ||
+        row->mark.store.ns > used || !lapse_idle_moves(&node->now, used)) {
         return corrupt(load, row, "no stored key has such a renewal");
     }
     bool noted = lapse_idle_defer(state, node, row->record.last, row->mark.store);
@@ -338,27 +392,33 @@ static bool end_fits(const struct lapse_state *state, const struct lapse_image *
         return image->span_ns == 0 && !image->idle && image->aux.written_seq > 0 &&
                image->aux.written_seq <= state->log_seq;
     default:
+        if (image->end_ns == lapse_image_cap(image)) {
+            return image->span_ns > 0 && image->end_ns > 0;
+        }
         return image->span_ns > 0 && lapse_ns_sub(image->end_ns, image->span_ns, &last) &&
                last >= 0 && last <= state->mark.store.ns;
     }
 }
 
-/* A default term is the bucket's, and a bucket has no date; no term has no source. */
-static bool source_fits(const struct lapse_bucket *bucket, const struct lapse_image *image) {
-    const struct lapse_term *term = &bucket->config.term;
+/* Whether kind and source go together. A default term may be one that the bucket had before it was
+ * altered, but never a date; no term has no source; a cap is of an idle term and after its end. */
+static bool source_fits(const struct lapse_image *image) {
+    bool value = image->record == LAPSE_RECORD_VALUE;
+    int64_t cap = lapse_image_cap(image);
+    if (cap != 0 && cap < image->end_ns) {
+        return false;
+    }
     switch (image->source) {
     case LAPSE_SOURCE_NONE:
-        return image->end_kind == LAPSE_END_NONE;
+        return value && image->end_kind == LAPSE_END_NONE;
     case LAPSE_SOURCE_OWN:
-        return image->end_kind != LAPSE_END_NONE;
+        return value && image->end_kind != LAPSE_END_NONE;
     case LAPSE_SOURCE_DEFAULT:
-        return image->end_kind == LAPSE_END_STEADY &&
-               image->idle == (term->given == LAPSE_TERM_IDLE) &&
-               image->span_ns == (image->idle ? term->idle.ns : term->ttl.ns);
-    case LAPSE_SOURCE_SESSION:
-        return image->end_kind == LAPSE_END_NONE;
+        return value && image->end_kind == LAPSE_END_STEADY;
     case LAPSE_SOURCE_MARKERS:
-        break;
+        return !value && image->end_kind == LAPSE_END_STEADY && !image->idle;
+    case LAPSE_SOURCE_SESSION:
+        return value && image->end_kind == LAPSE_END_NONE;
     }
     return false;
 }

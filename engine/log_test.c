@@ -55,6 +55,9 @@ static struct lapse_command draw(struct random *random, struct lapse_wall wall) 
     case LAPSE_VERB_INSPECT:
         break;
     default:
+        if (lapse_command_class(&command) != LAPSE_CLASS_LOG) {
+            break;
+        }
         command.u.write.term = term;
         command.u.write.value = lapse_bytes_of(names[below(random, 4)]);
         command.u.write.has_if_version = command.verb == LAPSE_VERB_UPDATE;

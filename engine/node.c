@@ -69,7 +69,8 @@ struct lapse_end lapse_image_end(const struct lapse_image *image) {
 }
 
 int64_t lapse_image_last(const struct lapse_image *image) {
-    return image->end_kind == LAPSE_END_STEADY ? image->end_ns - image->span_ns : 0;
+    bool capped = image->end_ns == lapse_image_cap(image);
+    return image->end_kind == LAPSE_END_STEADY && !capped ? image->end_ns - image->span_ns : 0;
 }
 
 int64_t lapse_image_written_seq(const struct lapse_image *image) {
@@ -78,6 +79,23 @@ int64_t lapse_image_written_seq(const struct lapse_image *image) {
 
 struct lapse_session *lapse_image_session(const struct lapse_image *image) {
     return image->source == LAPSE_SOURCE_SESSION ? image->aux.session : NULL;
+}
+
+int64_t lapse_image_cap(const struct lapse_image *image) {
+    return image->idle ? image->aux.cap_ns : 0;
+}
+
+bool lapse_image_timed(const struct lapse_image *image) {
+    bool ends = image->end_kind != LAPSE_END_NONE || image->source == LAPSE_SOURCE_SESSION;
+    return image->present && ends && !(image->older && image->record == LAPSE_RECORD_VALUE);
+}
+
+bool lapse_image_same_row(const struct lapse_image *a, const struct lapse_image *b) {
+    return a->present == b->present && a->revision == b->revision && a->blob == b->blob &&
+           a->blob_len == b->blob_len && a->end_kind == b->end_kind && a->end_ns == b->end_ns &&
+           a->span_ns == b->span_ns && a->source == b->source &&
+           a->aux.written_seq == b->aux.written_seq && a->idle == b->idle &&
+           a->record == b->record && a->why == b->why;
 }
 
 enum lapse_why lapse_image_why(const struct lapse_image *image) {

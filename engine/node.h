@@ -23,21 +23,28 @@ struct lapse_buckets {
 
 /* What a row says. An image whose `present` is false says that there is no such row. */
 struct lapse_image {
-    unsigned char *blob; /* value, owner or answer, its own allocation; NULL iff blob_len is 0 */
+    unsigned char *blob; /* value, owner, answer or a bucket's words, an allocation of its own; NULL
+                            iff blob_len is 0 */
     int64_t revision;    /* record: its own; bucket: the last one given; lease: the token */
     int64_t end_ns;      /* by end_kind */
     int64_t span_ns;     /* ttl or idle span; 0 for a date and for none; bucket: its ceiling */
     union {
-        int64_t written_seq; /* a date: its log command; 0 for every other end */
+        int64_t written_seq;  /* a date: its log command; 0 for every other end */
+        int64_t cap_ns;       /* an idle end: no use moves it past this; 0: none */
+        int64_t old_revision; /* tombstone, purge, marker: the entry's revision before */
+        int64_t forgotten;    /* bucket: as in its row */
         struct lapse_session *session; /* a row that ends with one; a session's row, present or not:
                                           itself */
     } aux;
     uint32_t blob_len;
     uint8_t end_kind; /* enum lapse_end_kind */
     uint8_t source;   /* enum lapse_term_source */
+    uint8_t record;   /* of a record: enum lapse_record_kind; 0 for other rows */
     bool idle : 1;
     bool present : 1;
     bool reached : 1; /* a date that a durable reading has come to; no more than the peaks say */
+    bool older : 1;   /* record: a newer one of its key stands; so its table says too */
+    unsigned why : 3; /* marker: enum lapse_why, which term ended the key */
 };
 
 struct lapse_node {
@@ -76,13 +83,21 @@ bool lapse_image_copy_blob(const lapse_alloc *alloc, struct lapse_image *image,
 struct lapse_bytes lapse_image_blob(const struct lapse_image *image);
 /* The end that the row itself states: none for what ends with a session (lapse_state_end). */
 struct lapse_end lapse_image_end(const struct lapse_image *image);
-/* Store time of the write, grant or renewal that set a steady end; 0 for any other. */
+/* Store time of the write, grant or renewal that set a steady end; 0 for any other, and for one that
+ * is a cap: no use moves it. */
 int64_t lapse_image_last(const struct lapse_image *image);
 /* The log command that set a date; 0 for any other end. */
 int64_t lapse_image_written_seq(const struct lapse_image *image);
 /* The session that a row ends with, or NULL. */
 struct lapse_session *lapse_image_session(const struct lapse_image *image);
+/* The cap of an idle end; 0: none. */
+int64_t lapse_image_cap(const struct lapse_image *image);
 enum lapse_why lapse_image_why(const struct lapse_image *image);
+/* Whether the row's own end counts, so that it has a place in a heap: an older value has none, it
+ * goes with its key. */
+bool lapse_image_timed(const struct lapse_image *image);
+/* Whether two images of one node are told as the same row. */
+bool lapse_image_same_row(const struct lapse_image *a, const struct lapse_image *b);
 
 /* The image of a row that is gone. */
 struct lapse_image lapse_node_absent(const struct lapse_node *node);

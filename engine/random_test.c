@@ -1,39 +1,59 @@
-/* Random calls, checked after each one. A twin that is never stepped must answer alike (REAP-01),
- * a fork must go on alike, and the journal must hold the state's rows. */
+/* Random calls, checked after each one. A twin that is never stepped must answer alike (REAP-01), a
+ * fork must have the same digests and go on alike, the journal must hold the state's rows and load
+ * back to them, and a call that ran out of memory must answer then as if for the first time. */
 #include "testing.h"
 
 #include <criterion/criterion.h>
 
+enum { BATCH_MAX = 4 };
+
 struct random {
     uint64_t state;
     struct lapse_command sent[3]; /* the last with each request id */
+    bool marked; /* ends make events too: then a twin without a reaper counts otherwise */
+    struct lapse_command batch[BATCH_MAX];
 };
 
 static uint32_t below(struct random *random, uint32_t n);
 static struct lapse_command draw(struct random *random);
 static void draw_write(struct random *random, struct lapse_command *command);
 static void draw_request(struct random *random, struct lapse_command *command);
+static void draw_batch(struct random *random, struct lapse_command *command);
+static void draw_look(struct random *random, struct lapse_command *command);
 static uint64_t answer(struct lapse_testing *t, const struct lapse_command *command);
+static uint64_t answer_failing(struct lapse_testing *t, const struct lapse_command *command,
+                               size_t nth);
+static void same_again(struct lapse_testing *t, struct lapse_testing_journal *journal);
 static void follow_fork(struct lapse_testing *t, struct random random);
 
 static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
-static const char *const buckets[] = {"ttl", "idle", "plain"};
+static const char *const buckets[] = {"ttl", "idle", "plain", "kept", "marked"};
+
+static void open_buckets(struct lapse_testing *t) {
+    static const struct lapse_bucket_config configs[] = {
+        {.term = {.given = LAPSE_TERM_TTL, .ttl = {S(3)}}},
+        {.term = {.given = LAPSE_TERM_IDLE, .idle = {S(4)}, .cap = {S(9)}}, .history = 2},
+        {.history = 3},
+        {.markers = {S(5)}, .history = 4}, /* only calls without a term come here: no ends */
+        {.term = {.given = LAPSE_TERM_TTL, .ttl = {S(3)}}, .markers = {S(5)}, .history = 2}};
+    for (int i = 0; i < 5; i++) {
+        cr_assert_eq(lapse_bucket_open(t->store, lapse_bytes_of(buckets[i]), &configs[i], &t->r,
+                                       &t->err),
+                     LAPSE_OK, "%s", t->err.message);
+    }
+}
 
 Test(random, any_calls_keep_every_promise_that_is_checked) {
-    for (uint64_t seed = 1; seed <= 12; seed++) {
-        struct random random = {.state = seed};
+    for (uint64_t seed = 1; seed <= 16; seed++) {
+        struct random random = {.state = seed, .marked = seed % 4 == 0};
         struct lapse_testing_journal journal;
         struct lapse_testing t;
         struct lapse_testing twin;
         lapse_testing_journal_init(&journal);
         lapse_testing_open_with(&t, &journal, 4);
-        lapse_testing_open(&twin);
-        for (int k = 0; k < 2; k++) {
-            struct lapse_testing *each = k == 0 ? &t : &twin;
-            lapse_testing_bucket(each, "ttl", LAPSE_TERM_TTL, S(3), 0);
-            lapse_testing_bucket(each, "idle", LAPSE_TERM_IDLE, S(4), 0);
-            lapse_testing_bucket(each, "plain", 0, 0, 0);
-        }
+        lapse_testing_open_with(&twin, NULL, 4);
+        open_buckets(&t);
+        open_buckets(&twin);
         for (int i = 0; i < 400; i++) {
             int64_t jump = below(&random, 4) == 0 ? S(below(&random, 3)) : below(&random, 3);
             lapse_testing_at(&t, t.clock.now.raw_ns + jump);
@@ -43,15 +63,20 @@ Test(random, any_calls_keep_every_promise_that_is_checked) {
             }
             twin.clock = t.clock;
             struct lapse_command command = draw(&random);
-            cr_assert_eq(answer(&t, &command), answer(&twin, &command),
-                         "seed %d, call %d: %s is answered otherwise without a reaper", (int)seed,
-                         i, lapse_verb_word(command.verb));
+            uint64_t told = answer_failing(&t, &command, 1 + below(&random, 12));
+            uint64_t twin_told = answer(&twin, &command);
+            cr_assert(random.marked || told == twin_told,
+                      "seed %d, call %d: %s is answered otherwise without a reaper", (int)seed, i,
+                      lapse_verb_word(command.verb));
             if (below(&random, 2) == 0) {
                 lapse_testing_step(&t, NULL);
             }
             lapse_testing_check(&t);
             lapse_testing_check(&twin);
             lapse_testing_journal_same(&journal, t.store);
+            if (below(&random, 4) == 0) {
+                same_again(&t, &journal);
+            }
             if (below(&random, 20) == 0) {
                 follow_fork(&t, random);
             }
@@ -70,15 +95,19 @@ static uint32_t below(struct random *random, uint32_t n) {
 
 static struct lapse_command draw(struct random *random) {
     static const enum lapse_verb verbs[] = {
-        LAPSE_VERB_SET,    LAPSE_VERB_SET,     LAPSE_VERB_CREATE, LAPSE_VERB_UPDATE,
-        LAPSE_VERB_GET,    LAPSE_VERB_GET,     LAPSE_VERB_ENTRY,  LAPSE_VERB_HAS,
-        LAPSE_VERB_DELETE, LAPSE_VERB_PURGE,   LAPSE_VERB_EXPIRE, LAPSE_VERB_PERSIST,
-        LAPSE_VERB_LIST,   LAPSE_VERB_ALL,     LAPSE_VERB_COUNT,  LAPSE_VERB_ACQUIRE,
-        LAPSE_VERB_EXTEND, LAPSE_VERB_RELEASE, LAPSE_VERB_INSPECT, LAPSE_VERB_ACQUIRE,
-        LAPSE_VERB_SESSION, LAPSE_VERB_SESSION, LAPSE_VERB_KEEPALIVE, LAPSE_VERB_CLOSE};
-    struct lapse_command command = {.verb = verbs[below(random, sizeof(verbs) / sizeof(verbs[0]))],
-                                    .bucket = lapse_bytes_of(buckets[below(random, 3)]),
-                                    .key = lapse_bytes_of(names[below(random, 6)])};
+        LAPSE_VERB_SET,     LAPSE_VERB_SET,     LAPSE_VERB_CREATE,  LAPSE_VERB_UPDATE,
+        LAPSE_VERB_GET,     LAPSE_VERB_GET,     LAPSE_VERB_ENTRY,   LAPSE_VERB_HAS,
+        LAPSE_VERB_DELETE,  LAPSE_VERB_PURGE,   LAPSE_VERB_EXPIRE,  LAPSE_VERB_PERSIST,
+        LAPSE_VERB_LIST,    LAPSE_VERB_ALL,     LAPSE_VERB_COUNT,   LAPSE_VERB_ACQUIRE,
+        LAPSE_VERB_EXTEND,  LAPSE_VERB_RELEASE, LAPSE_VERB_INSPECT, LAPSE_VERB_HISTORY,
+        LAPSE_VERB_HISTORY, LAPSE_VERB_BATCH,   LAPSE_VERB_BATCH,   LAPSE_VERB_WATCH,
+        LAPSE_VERB_POLL,    LAPSE_VERB_POLL,    LAPSE_VERB_ALTER,   LAPSE_VERB_SET,
+        LAPSE_VERB_DELETE,  LAPSE_VERB_SESSION, LAPSE_VERB_SESSION, LAPSE_VERB_KEEPALIVE,
+        LAPSE_VERB_CLOSE,   LAPSE_VERB_ACQUIRE};
+    struct lapse_command command = {
+        .verb = verbs[below(random, sizeof(verbs) / sizeof(verbs[0]))],
+        .bucket = lapse_bytes_of(buckets[below(random, random->marked ? 5 : 4)]),
+        .key = lapse_bytes_of(names[below(random, 6)])};
     switch (command.verb) {
     case LAPSE_VERB_ACQUIRE:
     case LAPSE_VERB_EXTEND:
@@ -99,9 +128,21 @@ static struct lapse_command draw(struct random *random) {
         command.u.session.owner = lapse_bytes_of(names[below(random, 2)]);
         command.u.session.span.ns = S(1 + below(random, 5));
         break;
+    case LAPSE_VERB_BATCH:
+        draw_batch(random, &command);
+        break;
+    case LAPSE_VERB_ALTER:
+        command.bucket = lapse_bytes_of(random->marked ? "marked" : "ttl");
+        command.u.open.config.term = (struct lapse_term){
+            .given = LAPSE_TERM_TTL, .ttl = {S(2 + below(random, 3))}};
+        command.u.open.config.history = below(random, 4);
+        command.u.open.config.markers.ns = random->marked ? S(2 * below(random, 3)) : 0;
+        break;
     default:
         if (lapse_command_class(&command) == LAPSE_CLASS_LOG) {
             draw_write(random, &command);
+        } else {
+            draw_look(random, &command);
         }
         break;
     }
@@ -129,17 +170,84 @@ static void draw_write(struct random *random, struct lapse_command *command) {
                                      LAPSE_TERM_TTL,
                                      LAPSE_TERM_IDLE,
                                      LAPSE_TERM_EXPIRES_AT,
+                                     LAPSE_TERM_KEEP,
                                      LAPSE_TERM_SESSION,
                                      LAPSE_TERM_SESSION};
     int64_t span = S(1 + below(random, 5));
     int64_t date = S(998) + S(below(random, 120));
     command->u.write.value = lapse_bytes_of(names[below(random, 6)]);
     command->u.write.term = (struct lapse_term){
-        .given = terms[below(random, 7)], .ttl = {span}, .idle = {span}, .expires_at = {date}};
+        .given = terms[below(random, 8)], .ttl = {span}, .idle = {span}, .expires_at = {date}};
     command->u.write.term.session = lapse_bytes_of(names[below(random, 3)]);
+    if (command->u.write.term.given == LAPSE_TERM_IDLE) {
+        command->u.write.term.cap.ns = S(3 * below(random, 4));
+    }
+    if (lapse_testing_is(command->bucket, "kept")) {
+        command->u.write.term = (struct lapse_term){.given = 0};
+        if (command->verb == LAPSE_VERB_EXPIRE) {
+            command->verb = LAPSE_VERB_PERSIST;
+        }
+    }
     command->u.write.has_if_version = command->verb == LAPSE_VERB_UPDATE ||
                                       (command->verb != LAPSE_VERB_CREATE && below(random, 4) == 0);
     command->u.write.if_version = 1 + below(random, 60);
+}
+
+static void draw_batch(struct random *random, struct lapse_command *command) {
+    static const enum lapse_verb verbs[] = {LAPSE_VERB_SET, LAPSE_VERB_SET, LAPSE_VERB_SET,
+                                            LAPSE_VERB_CREATE, LAPSE_VERB_DELETE,
+                                            LAPSE_VERB_PURGE, LAPSE_VERB_PERSIST};
+    command->u.batch.commands = random->batch;
+    command->u.batch.count = 1 + below(random, BATCH_MAX);
+    for (size_t i = 0; i < command->u.batch.count; i++) {
+        struct lapse_command *one = &random->batch[i];
+        *one = (struct lapse_command){
+            .verb = verbs[below(random, 7)],
+            .bucket = lapse_bytes_of(buckets[below(random, random->marked ? 5 : 4)]),
+            .key = lapse_bytes_of(names[below(random, 6)])};
+        draw_write(random, one);
+        one->u.write.has_if_version = one->verb == LAPSE_VERB_UPDATE;
+    }
+    if (below(random, 4) == 0) {
+        random->batch[0] = (struct lapse_command){.verb = LAPSE_VERB_ACQUIRE};
+        random->batch[0].key = lapse_bytes_of(names[below(random, 6)]);
+        random->batch[0].u.lease.owner = lapse_bytes_of(names[below(random, 3)]);
+        random->batch[0].u.lease.span.ns = S(2);
+    }
+}
+
+/* What does not write. */
+static void draw_look(struct random *random, struct lapse_command *command) {
+    switch (command->verb) {
+    case LAPSE_VERB_GET:
+    case LAPSE_VERB_ENTRY:
+    case LAPSE_VERB_HAS:
+        command->u.read.peek = below(random, 4) == 0;
+        command->u.read.has_revision = below(random, 4) == 0;
+        command->u.read.revision = 1 + below(random, 80);
+        break;
+    case LAPSE_VERB_LIST:
+    case LAPSE_VERB_ALL:
+    case LAPSE_VERB_COUNT:
+    case LAPSE_VERB_HISTORY:
+        command->u.page.limit = below(random, 4);
+        command->u.page.has_after = below(random, 2) == 0;
+        command->u.page.after = lapse_bytes_of(names[below(random, 6)]);
+        break;
+    case LAPSE_VERB_WATCH:
+        command->key = below(random, 2) == 0 ? lapse_bytes_of("") : command->key;
+        command->u.watch.from = (enum lapse_watch_from)below(random, 3);
+        command->u.watch.from =
+            below(random, 2) == 0 ? LAPSE_WATCH_REVISION : command->u.watch.from;
+        command->u.watch.revision = 1 + below(random, 100);
+        break;
+    case LAPSE_VERB_POLL:
+        command->u.watch.watcher = 1 + below(random, 12);
+        command->u.watch.events_max = 1 + below(random, 5);
+        break;
+    default:
+        break;
+    }
 }
 
 static uint64_t answer(struct lapse_testing *t, const struct lapse_command *command) {
@@ -148,6 +256,47 @@ static uint64_t answer(struct lapse_testing *t, const struct lapse_command *comm
     (void)lapse_apply(t->store, command, &t->r, &t->err);
     lapse_testing_answer(&digest, &t->r);
     return lapse_digest_value(&digest);
+}
+
+/* The same of a call whose nth allocation fails, and that is then made again. */
+static uint64_t answer_failing(struct lapse_testing *t, const struct lapse_command *command,
+                               size_t nth) {
+    uint64_t tenure = lapse_testing_digest(t->store, LAPSE_PART_TENURE);
+    uint64_t durable = lapse_testing_digest(t->store, LAPSE_PART_DURABLE);
+    int64_t seq = t->r.command_seq;
+    lapse_result_free(&t->r);
+    t->alloc.calls = 0;
+    t->alloc.fail_at = nth;
+    uint64_t told = answer(t, command);
+    bool failed = t->r.status == LAPSE_NOMEM;
+    t->alloc.fail_at = 0;
+    lapse_testing_check(t);
+    if (!failed) {
+        return told;
+    }
+    bool alone = t->r.command_seq == seq + 1;
+    cr_assert(!alone || (lapse_testing_digest(t->store, LAPSE_PART_TENURE) == tenure &&
+                         lapse_testing_digest(t->store, LAPSE_PART_DURABLE) == durable),
+              "%s ran out of memory and changed something", lapse_verb_word(command->verb));
+    return answer(t, command);
+}
+
+/* A fork and a store opened from the journal are the same store. */
+static void same_again(struct lapse_testing *t, struct lapse_testing_journal *journal) {
+    struct lapse *other = NULL;
+    cr_assert_eq(lapse_fork(t->store, NULL, t->options.clock, &other, &t->err), LAPSE_OK, "%s",
+                 t->err.message);
+    for (int part = 0; part < 2; part++) {
+        cr_assert_eq(lapse_testing_digest(t->store, (enum lapse_part)part),
+                     lapse_testing_digest(other, (enum lapse_part)part), "a fork differs");
+    }
+    lapse_close(other);
+    cr_assert_eq(lapse_open(&t->options, &other, &t->err), LAPSE_OK, "%s", t->err.message);
+    cr_assert_eq(lapse_check(other, &t->err), LAPSE_OK, "%s", t->err.message);
+    cr_assert_eq(lapse_testing_digest(t->store, LAPSE_PART_DURABLE),
+                 lapse_testing_digest(other, LAPSE_PART_DURABLE), "the journal loads otherwise");
+    lapse_close(other);
+    journal->closed = false;
 }
 
 /* Forks, lets ten calls pass on fork and a second fork, and compares. */

@@ -29,6 +29,12 @@ enum lapse_status lapse_reap_rows(struct lapse_job *job) {
     return LAPSE_OK;
 }
 
+bool lapse_reap_owed(const struct lapse_state *state, const struct lapse_now *now) {
+    int64_t end = 0;
+    return next_date(state, now) != NULL ||
+           (lapse_wheel_min(&state->steady, &end) && end <= now->store.ns);
+}
+
 void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
     struct lapse_now now = {state->last.store, state->last.reading.wall, 0};
     *ret = (struct lapse_due){0};
@@ -123,18 +129,27 @@ static int64_t ended_at(const struct lapse_node *node, const struct lapse_now *n
     return ago.ns > 0 && lapse_ns_sub(now->store.ns, ago.ns, &at) ? at : now->store.ns;
 }
 
+/* Takes one row. Of an ended key the older records go first, one by one, and the newest last: it
+ * alone is due, and while it stands the key is absent all the same. */
 static enum lapse_status remove_row(struct lapse_job *job, struct lapse_node *node) {
-    if (!lapse_txn_touch(job->state, node)) {
-        return lapse_error_set(job->err, LAPSE_NOMEM, "no memory to reap; nothing was changed");
+    bool newest = node->kind == LAPSE_ROW_RECORD && !node->now.older;
+    struct lapse_node *older = newest ? lapse_table_older(node) : NULL;
+    if (older != NULL) {
+        node = older;
+        newest = false;
     }
-    if (node->kind == LAPSE_ROW_RECORD &&
-        lapse_node_bucket(job->state, node)->config.markers.ns > 0) {
-        int64_t revision = 0;
-        enum lapse_status status =
-            lapse_txn_event(job, LAPSE_EVENT_EXPIRED, node, &node->now, &revision);
+    struct lapse_bucket *bucket = newest ? lapse_node_bucket(job->state, node) : NULL;
+    if (newest && node->now.record == LAPSE_RECORD_VALUE && bucket->config.markers.ns > 0) {
+        return lapse_record_mark_end(job, node);
+    }
+    if (newest) {
+        enum lapse_status status = lapse_record_forget(job, bucket, node->now.revision);
         if (status != LAPSE_OK) {
             return status;
         }
+    }
+    if (!lapse_txn_touch(job->state, node)) {
+        return lapse_error_set(job->err, LAPSE_NOMEM, "no memory to reap; nothing was changed");
     }
     lapse_txn_remove(job->state, node);
     return LAPSE_OK;

@@ -43,16 +43,9 @@ void lapse_result_begin(struct lapse_result *result, enum lapse_verb verb) {
 void lapse_result_clear(struct lapse_result *result) {
     result->status = LAPSE_OK;
     result->durable_point = 0;
-    result->revision = 0;
-    result->end = (struct lapse_end){0};
-    result->left = (struct lapse_span){0};
-    result->renewed = false;
+    lapse_result_next(result);
     result->repeated = false;
-    result->more = false;
-    result->token = 0;
     result->watcher = 0;
-    result->value = (struct lapse_bytes){0};
-    result->owner = (struct lapse_bytes){0};
     result->item_count = 0;
     result->more = false;
     result->answer_count = 0;
@@ -61,12 +54,16 @@ void lapse_result_clear(struct lapse_result *result) {
     result->buffer_len = 0;
 }
 
-bool lapse_result_value(struct lapse_result *result, struct lapse_bytes value) {
-    return copy(result, value, &result->value);
-}
-
-bool lapse_result_owner(struct lapse_result *result, struct lapse_bytes owner) {
-    return copy(result, owner, &result->owner);
+void lapse_result_next(struct lapse_result *result) {
+    result->revision = 0;
+    result->end = (struct lapse_end){0};
+    result->left = (struct lapse_span){0};
+    result->renewed = false;
+    result->repeated = false;
+    result->more = false;
+    result->token = 0;
+    result->value = (struct lapse_bytes){0};
+    result->owner = (struct lapse_bytes){0};
 }
 
 bool lapse_result_answer(struct lapse_result *result, const struct lapse_batch_answer *answer) {
@@ -78,6 +75,14 @@ bool lapse_result_answer(struct lapse_result *result, const struct lapse_batch_a
     result->answers = answers;
     result->answers[result->answer_count++] = *answer;
     return true;
+}
+
+bool lapse_result_value(struct lapse_result *result, struct lapse_bytes value) {
+    return copy(result, value, &result->value);
+}
+
+bool lapse_result_owner(struct lapse_result *result, struct lapse_bytes owner) {
+    return copy(result, owner, &result->owner);
 }
 
 bool lapse_result_item(struct lapse_result *result, const struct lapse_item *item) {

@@ -7,6 +7,8 @@
  * one watcher from one count to another, however many there are. */
 #include "state.h"
 
+#include <string.h>
+
 static size_t *counter_of(struct lapse_bucket *bucket, int64_t seen);
 static void drop_first(const lapse_alloc *alloc, struct lapse_ring *ring);
 
@@ -75,6 +77,28 @@ void lapse_ring_finish(const lapse_alloc *alloc, struct lapse_ring *ring) {
     }
     lapse_alloc_free(alloc, ring->items, ring->cap * sizeof(*ring->items));
     *ring = (struct lapse_ring){NULL, 0, 0, 0};
+}
+
+struct lapse_kept *lapse_kept_make(const lapse_alloc *alloc, struct lapse_bucket *bucket,
+                                   const struct lapse_event *event) {
+    size_t bytes = sizeof(struct lapse_kept) + event->key.len + event->value.len;
+    struct lapse_kept *kept = lapse_alloc_zero(alloc, bytes);
+    if (kept == NULL) {
+        return NULL;
+    }
+    kept->bucket = bucket;
+    kept->kind = event->kind;
+    kept->why = event->why;
+    kept->revision = event->revision;
+    kept->old_revision = event->old_revision;
+    kept->at = event->at;
+    kept->key_len = event->key.len;
+    kept->value_len = event->value.len;
+    memcpy(kept->bytes, event->key.data, event->key.len);
+    if (event->value.len > 0) {
+        memcpy(kept->bytes + event->key.len, event->value.data, event->value.len);
+    }
+    return kept;
 }
 
 void lapse_kept_free(const lapse_alloc *alloc, struct lapse_kept *kept) {

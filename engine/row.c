@@ -4,6 +4,7 @@
 #include "state.h"
 
 static int64_t session_id(const struct lapse_image *image);
+#include <string.h>
 
 void lapse_node_row(const struct lapse_state *state, const struct lapse_node *node,
                     const struct lapse_image *image, struct lapse_row *ret) {
@@ -12,13 +13,14 @@ void lapse_node_row(const struct lapse_state *state, const struct lapse_node *no
     switch (ret->kind) {
     case LAPSE_ROW_BUCKET:
         ret->bucket = lapse_node_key(node);
-        ret->bucket_row.config = lapse_node_bucket(state, node)->config;
+        memcpy(&ret->bucket_row.config, image->blob, sizeof(ret->bucket_row.config));
         ret->bucket_row.ceiling_revision = image->span_ns;
+        ret->bucket_row.forgotten = image->aux.forgotten;
         return;
     case LAPSE_ROW_RECORD:
         ret->bucket = lapse_node_key(lapse_node_bucket(state, node)->row);
         ret->key = lapse_node_key(node);
-        ret->record.kind = LAPSE_RECORD_VALUE;
+        ret->record.kind = (enum lapse_record_kind)image->record;
         ret->record.value = lapse_image_blob(image);
         ret->record.end = lapse_image_end(image);
         ret->record.source = (enum lapse_term_source)image->source;
@@ -27,6 +29,11 @@ void lapse_node_row(const struct lapse_state *state, const struct lapse_node *no
         ret->record.last.ns = image->idle ? lapse_image_last(image) : 0;
         ret->record.written_seq = lapse_image_written_seq(image);
         ret->record.session = session_id(image);
+        ret->record.cap.ns = lapse_image_cap(image);
+        if (image->record != LAPSE_RECORD_VALUE) {
+            ret->record.old_revision = image->aux.old_revision;
+            ret->record.why = (enum lapse_why)image->why;
+        }
         return;
     case LAPSE_ROW_LEASE:
         ret->key = lapse_node_key(node);

@@ -123,6 +123,8 @@ static void code_record(struct coder *coder, struct lapse_row *row) {
     code_i64(coder, &row->record.session);
     code_i64(coder, &row->record.last.ns);
     code_i64(coder, &row->record.written_seq);
+    code_i64(coder, &row->record.old_revision);
+    row->record.why = (enum lapse_why)code_int(coder, (int)row->record.why, LAPSE_WHY_SESSION);
     if (row->part == LAPSE_PART_TENURE) {
         code_i64(coder, &row->mark.store.ns);
     }

@@ -27,7 +27,7 @@ static const struct kind kinds[] = {
     {LAPSE_ROW_COUNTER, "counter_rows", "name", 1, 3},
     {LAPSE_ROW_SESSION, "session_rows", "name, incarnation", 2, 7},
     {LAPSE_ROW_BUCKET, "bucket_rows", "bucket", 1, 11},
-    {LAPSE_ROW_RECORD, "record_rows", "bucket, key, revision", 3, 15},
+    {LAPSE_ROW_RECORD, "record_rows", "bucket, key, revision", 3, 17},
     {LAPSE_ROW_LEASE, "lease_rows", "name", 1, 9},
     {LAPSE_ROW_REQUEST, "request_rows", "id", 1, 12},
 };
@@ -188,7 +188,7 @@ static enum lapse_status statement(struct lapse_sqlite *store, const struct kind
     sqlite3_stmt **kept = drops ? &store->drops[kind->kind] : &store->puts[kind->kind];
     enum lapse_status status = LAPSE_OK;
     if (*kept == NULL) {
-        const char *more = ",?,?,?,?,?,?,?,?,?,?,?,?,?,?";
+        const char *more = ",?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
         int chars = 2 * ((drops ? kind->keys : kind->columns) - 1);
         LAPSE_ASSERT((size_t)chars <= strlen(more));
         (void)(drops ? sqlite3_snprintf(sizeof(sql), sql, "DELETE FROM %s WHERE (%s) = (?%.*s)",
@@ -287,6 +287,8 @@ static void code_record(struct columns *c, struct lapse_row *row, int64_t *check
     code_i64(c, &row->record.session);
     code_i64(c, &row->record.last.ns);
     code_i64(c, &row->record.written_seq);
+    code_i64(c, &row->record.old_revision);
+    row->record.why = (enum lapse_why)code_int(c, (int)row->record.why, LAPSE_WHY_SESSION);
     code_i64(c, checksum);
     code_bytes(c, &row->record.value);
 }

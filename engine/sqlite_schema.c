@@ -62,7 +62,8 @@ static const struct lapse_sqlite_object objects[] = {
     KEYED("record_rows",
           BYTES("bucket") BYTES("key") WHOLE("revision") WHOLE("kind") WHOLE("end_kind")
           WHOLE("end_ns") WHOLE("source") WHOLE("span_ns") WHOLE("idle") WHOLE("cap_ns")
-          WHOLE("session") WHOLE("last_ns") WHOLE("written_seq") WHOLE("checksum")
+          WHOLE("session") WHOLE("last_ns") WHOLE("written_seq") WHOLE("old_revision")
+          WHOLE("why") WHOLE("checksum")
           "value ANY NOT NULL",
           "bucket, key, revision"),
     KEYED("lease_rows",

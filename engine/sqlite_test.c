@@ -67,6 +67,8 @@ static void fill_record(struct lapse_row *row, struct chance *chance, unsigned c
     row->record.session = (int64_t)draw(chance, 3);
     row->record.last.ns = number(chance);
     row->record.written_seq = number(chance);
+    row->record.old_revision = number(chance);
+    row->record.why = (enum lapse_why)draw(chance, LAPSE_WHY_SESSION + 1);
 }
 
 /* The nth row of a set that holds every kind, in the order of load; its key is its own. */

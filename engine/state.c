@@ -28,8 +28,7 @@ void lapse_state_finish(struct lapse_state *state) {
         lapse_idle_forget(state, state->deferred_first->node);
     }
     for (size_t i = 0; i < state->watcher_count; i++) {
-        struct lapse_watcher *watcher = state->watchers[i];
-        lapse_alloc_free(state->alloc, watcher, sizeof(*watcher) + watcher->key_len);
+        lapse_watcher_free(state->alloc, state->watchers[i]);
     }
     lapse_alloc_free(state->alloc, state->watchers, state->watcher_cap * sizeof(*state->watchers));
     lapse_ephemeral_finish(state);
@@ -57,8 +56,7 @@ struct lapse_bucket *lapse_state_bucket(const struct lapse_state *state, struct 
     return node == NULL ? NULL : lapse_node_bucket(state, node);
 }
 
-struct lapse_bucket *lapse_bucket_make(struct lapse_state *state, struct lapse_bytes name,
-                                       const struct lapse_bucket_config *config) {
+struct lapse_bucket *lapse_bucket_make(struct lapse_state *state, struct lapse_bytes name) {
     const lapse_alloc *alloc = state->alloc;
     struct lapse_buckets *all = &state->by_index;
     void *items = all->items;
@@ -75,10 +73,16 @@ struct lapse_bucket *lapse_bucket_make(struct lapse_state *state, struct lapse_b
         return NULL;
     }
     bucket->row = row;
-    bucket->config = lapse_term_config_plain(config);
     bucket->index = row->bucket = (uint16_t)all->count;
     all->items[all->count++] = bucket;
     return bucket;
+}
+
+bool lapse_bucket_words(const lapse_alloc *alloc, const struct lapse_bucket_config *config,
+                        struct lapse_image *image) {
+    struct lapse_bucket_config plain = lapse_term_config_plain(config);
+    const unsigned char *bytes = (const unsigned char *)&plain;
+    return lapse_image_copy_blob(alloc, image, (struct lapse_bytes){bytes, sizeof(plain)});
 }
 
 void lapse_bucket_free(struct lapse_state *state, struct lapse_bucket *bucket) {
@@ -152,11 +156,19 @@ void lapse_state_place(struct lapse_state *state, struct lapse_node *node,
     if (went) {
         lapse_table_unlink(table_of(state, node), node);
     }
+    const struct lapse_node *older = image->present && !came ? lapse_table_older(node) : NULL;
+    /* A row that stays keeps its place among its twins. */
+    LAPSE_ASSERT(older == NULL || older->now.revision < image->revision);
     if (came) {
         lapse_table_link(table_of(state, node), node);
     }
     if (came || went) {
         follow_order(state, node);
+    }
+    if (node->kind == LAPSE_ROW_BUCKET && image->present) {
+        struct lapse_bucket *bucket = lapse_node_bucket(state, node);
+        LAPSE_ASSERT(image->blob_len == sizeof(bucket->config));
+        memcpy(&bucket->config, image->blob, sizeof(bucket->config));
     }
     index_end(state, node);
 }
@@ -290,9 +302,7 @@ static void unindex(struct lapse_state *state, struct lapse_node *node) {
 }
 
 static void index_end(struct lapse_state *state, struct lapse_node *node) {
-    const struct lapse_image *image = &node->now;
-    bool ends = image->end_kind != LAPSE_END_NONE || lapse_image_session(image) != NULL;
-    if (!image->present || !ends) {
+    if (!lapse_image_timed(&node->now)) {
         return;
     }
     if (in_wheel(node)) {

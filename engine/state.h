@@ -8,11 +8,12 @@
  *
  * Invariants, cited where they are upheld and walked by lapse_check:
  *   S1  a node is linked in its table iff its image is present
- *   S2  a node is in the wheel or in the heap of its end's kind iff it is present and has an end; a
- *       date is in the heap of those reached iff the mark or a peak since its write has come to it
+ *   S2  a node is in the wheel or in the heap of its end's kind iff it is present and has an end
+ *       that counts; a date is in the heap of those reached iff the mark or a peak since its write
+ *       has come to it
  *   S3  between commands the undo list is empty and no node is marked as listed or fresh
- *   S4  a steady end is one span after a last use that the mark has seen; a record's revision is at
- *       most its bucket's
+ *   S4  a steady end is one span after a last use that the mark has seen, or the cap of its idle
+ *       term; a record's revision is at most its bucket's
  *   S5  a deferred renewal lies after the row's last use and before the row's end
  *   S6  peaks rise in number and fall strictly in wall reading, towards the mark
  *   S7  a ring holds consecutive revisions, the newest being the bucket's
@@ -21,7 +22,11 @@
  *   S9  an ephemeral lease stands in the table and the wheel of its kind and in no other; its token
  *       is at most the last that the tenure gave
  *   S10 a row whose source is SESSION is among the members of that session, which is present; a
- *       session is in the heap of sessions, at its end and its first member's place */
+ *       session is in the heap of sessions, at its end and its first member's place
+ *   S11 a key has at most LAPSE_HISTORY_MAX records, rising in revision; all but the newest are
+ *       `older`. A marker has no other beside it and a purge no older one
+ *   S12 a tombstone, purge or marker has no value, the revision of the entry before it, and an end
+ *       of its own */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 
@@ -100,9 +105,9 @@ struct lapse_ring {
 };
 
 struct lapse_bucket {
-    struct lapse_node *row; /* its name and its last revision */
+    struct lapse_node *row; /* its name, its last revision, its words */
     uint16_t index;         /* its place among all buckets */
-    struct lapse_bucket_config config;
+    struct lapse_bucket_config config; /* the row's words, taken from it when they change */
     struct lapse_table records;
     struct lapse_order order; /* of the keys of `records`, while somebody lists them */
     struct lapse_ring ring;
@@ -121,7 +126,12 @@ struct lapse_session {
 struct lapse_watcher {
     int64_t id;
     struct lapse_bucket *bucket;
-    int64_t seen; /* revision up to which it has been told */
+    int64_t seen; /* revision up to which it has been told; while it has a past, up to where that
+                     reaches */
+    int64_t from; /* events below this revision are not for it */
+    int64_t gap;  /* events up to here were lost before it began, not yet said; 0: none */
+    struct lapse_kept **past; /* from a revision: what the records told at the start, in order */
+    size_t past_count, past_at, past_cap; /* told are those below past_at, which are freed */
     size_t key_len;
     unsigned char key[]; /* empty: the whole bucket */
 };
@@ -180,6 +190,8 @@ struct lapse_job {
     struct lapse_error *err;
     struct lapse_bucket *bucket; /* the open bucket that the command names, or NULL */
     bool used;                   /* a read: a FLUSH of this very use has preceded it */
+    bool looked;                 /* the key has been looked up, and nothing has changed since: */
+    struct lapse_node *found;
     enum lapse_class klass;      /* of the checked command, by what is live at `now` */
 };
 
@@ -188,8 +200,10 @@ void lapse_state_init(struct lapse_state *state, const lapse_alloc *alloc, size_
 void lapse_state_finish(struct lapse_state *state);
 struct lapse_bucket *lapse_state_bucket(const struct lapse_state *state, struct lapse_bytes name);
 /* A bucket with an index and a row that stands in no table; NULL when memory runs out. */
-struct lapse_bucket *lapse_bucket_make(struct lapse_state *state, struct lapse_bytes name,
-                                       const struct lapse_bucket_config *config);
+struct lapse_bucket *lapse_bucket_make(struct lapse_state *state, struct lapse_bytes name);
+/* Makes a bucket's words the blob of its row's image. False when memory runs out. */
+bool lapse_bucket_words(const lapse_alloc *alloc, const struct lapse_bucket_config *config,
+                        struct lapse_image *image);
 void lapse_bucket_free(struct lapse_state *state, struct lapse_bucket *bucket);
 /* The bucket of a record, or that whose row this is. */
 struct lapse_bucket *lapse_node_bucket(const struct lapse_state *state,
@@ -283,8 +297,8 @@ void lapse_txn_remove(struct lapse_state *state, struct lapse_node *node);
 /* Takes the next revision of the bucket and notes one event; NOMEM, RANGE. `image` is the row of
  * the event (its blob is a put's value), `old_revision` as in struct lapse_event. */
 enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind kind,
-                                  const struct lapse_node *node, const struct lapse_image *image,
-                                  int64_t *ret_revision);
+                                  struct lapse_bucket *bucket, struct lapse_bytes key,
+                                  const struct lapse_image *image, int64_t *ret_revision);
 /* Back to the state at begin. Cannot fail. */
 void lapse_txn_rollback(struct lapse_state *state);
 /* Makes the changes final, after they are durable: frees what they replaced, hands the events to
@@ -296,6 +310,8 @@ void lapse_txn_finish(struct lapse_state *state);
 struct lapse_end lapse_idle_end(const struct lapse_state *state, const struct lapse_node *node);
 bool lapse_idle_live(const struct lapse_state *state, const struct lapse_node *node,
                      const struct lapse_now *now);
+/* Whether a use at `used_ns` moves the end of the row by what is stored (S5). */
+bool lapse_idle_moves(const struct lapse_image *image, int64_t used_ns);
 /* A use of a live row: renews it, deferred unless a FLUSH of this use has preceded. */
 enum lapse_status lapse_idle_use(struct lapse_job *job, struct lapse_node *node, bool *ret_renewed,
                                  struct lapse_end *ret_end);
@@ -325,6 +341,8 @@ enum lapse_status lapse_job_check(struct lapse_job *job);
 /* The log command that must precede the checked command at the same instant, and true; else false.
  * Asked again after that one, until there is none. It borrows from the state. Sets job->used. */
 bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret);
+/* The row of the command's key, or NULL: as looked up before the command was carried out. */
+struct lapse_node *lapse_job_find(const struct lapse_job *job);
 /* Carries the checked command out. */
 enum lapse_status lapse_job_apply(struct lapse_job *job);
 
@@ -337,16 +355,47 @@ enum lapse_status lapse_term_resolve(const struct lapse_term *own,
 bool lapse_term_past(const struct lapse_image *image, const struct lapse_now *now);
 /* The words alone: spans that `given` does not name are 0. */
 struct lapse_bucket_config lapse_term_config_plain(const struct lapse_bucket_config *config);
+/* The end of `from` and all that goes with it (KV-14). */
+void lapse_term_keep(const struct lapse_image *from, struct lapse_image *ret);
 /* Checks a bucket's words. */
 enum lapse_status lapse_term_check_config(const struct lapse_bucket_config *config,
                                           struct lapse_error *err);
 bool lapse_term_config_equal(const struct lapse_bucket_config *a,
                              const struct lapse_bucket_config *b);
-enum { LAPSE_CONFIG_TEXT_MAX = 192 };
+enum { LAPSE_CONFIG_TEXT_MAX = 320 };
 char *lapse_term_config_print(const struct lapse_bucket_config *config, char *buf);
 
-/* ---- The verbs: kv.c, kv_read.c, lease.c, watch.c, reap.c. Arguments are checked before. */
+/* ---- record.c: the records of a key. All answer OK, NOMEM or RANGE, and leave it to the caller's
+ * rollback to take back what was done. */
+/* Whether the newest record of a key (NULL: it has none) is a live value by what is stored; the
+ * same with a deferred renewal counted. */
+bool lapse_record_live(const struct lapse_node *newest, const struct lapse_now *now);
+bool lapse_record_shown(const struct lapse_state *state, const struct lapse_node *newest,
+                        const struct lapse_now *now);
+/* Puts `image`, whose event it is, on top of a key's records and drops those that the history has
+ * no place for. `newest` may be NULL, then `key` names the new one. Takes image->blob over on OK.
+ */
+enum lapse_status lapse_record_push(struct lapse_job *job, struct lapse_bytes key,
+                                    struct lapse_node *newest, const struct lapse_image *image);
+/* The image of a tombstone, purge or marker: an event of `revision` about `of`. */
+struct lapse_image lapse_record_trace(const struct lapse_job *job, enum lapse_record_kind kind,
+                                      const struct lapse_bucket *bucket,
+                                      const struct lapse_image *of, int64_t revision);
+/* Writes the marker of an ended key in place of all its records. */
+enum lapse_status lapse_record_mark_end(struct lapse_job *job, struct lapse_node *newest);
+/* Clears an ended key for a write: with markers its event comes first, then nothing of it is left.
+ * *ret is the newest record that is still there, a live one, or NULL. */
+enum lapse_status lapse_record_clear_ended(struct lapse_job *job, struct lapse_node *newest,
+                                           struct lapse_node **ret);
+enum lapse_status lapse_record_remove_all(struct lapse_job *job, struct lapse_node *newest);
+/* Notes that the event of `revision`, its key's last, is kept no more. */
+enum lapse_status lapse_record_forget(struct lapse_job *job, struct lapse_bucket *bucket,
+                                      int64_t revision);
+
+/* ---- The verbs: kv.c, kv_read.c, kv_history.c, batch.c, lease.c, watch.c, reap.c. Arguments are
+ * checked before. */
 enum lapse_status lapse_kv_open(struct lapse_job *job);
+enum lapse_status lapse_kv_alter(struct lapse_job *job);
 enum lapse_status lapse_kv_write(struct lapse_job *job);
 enum lapse_status lapse_kv_remove(struct lapse_job *job);
 enum lapse_status lapse_kv_retime(struct lapse_job *job);
@@ -354,6 +403,13 @@ enum lapse_status lapse_kv_read(struct lapse_job *job);
 enum lapse_status lapse_kv_list(struct lapse_job *job);
 /* All live keys of the job's bucket with their values. */
 enum lapse_status lapse_kv_list_all(struct lapse_job *job);
+enum lapse_status lapse_kv_history(struct lapse_job *job);
+/* GET ENTRY HAS of one revision. */
+enum lapse_status lapse_kv_read_revision(struct lapse_job *job);
+/* BATCH: its calls, checked; a FLUSH owed by one of them; carried out. */
+enum lapse_status lapse_batch_check(struct lapse_job *job);
+bool lapse_batch_owed(const struct lapse_job *job, struct lapse_command *ret);
+enum lapse_status lapse_batch_run(struct lapse_job *job);
 enum lapse_status lapse_lease_acquire(struct lapse_job *job);
 enum lapse_status lapse_lease_extend(struct lapse_job *job);
 enum lapse_status lapse_lease_release(struct lapse_job *job);
@@ -364,10 +420,24 @@ enum lapse_status lapse_watch_start(struct lapse_job *job);
 enum lapse_status lapse_watch_stop(struct lapse_job *job);
 enum lapse_status lapse_watch_poll(struct lapse_job *job);
 enum lapse_status lapse_reap_rows(struct lapse_job *job);
+/* Whether a row has ended that the reaper has not taken. */
+bool lapse_reap_owed(const struct lapse_state *state, const struct lapse_now *now);
 /* When the state next needs the reaper or a flush. */
 void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret);
 
+/* ---- past.c: what a watcher from a revision is told first. */
+/* Finds what the records of the watcher's bucket, or of one key of it, tell from watcher->from on,
+ * and whether something is lost: its past and its gap. False, nothing held, without memory. */
+bool lapse_past_find(const struct lapse_state *state, struct lapse_watcher *watcher,
+                     struct lapse_bytes key, const struct lapse_now *now);
+/* Frees the past below `told`. */
+void lapse_past_told(const lapse_alloc *alloc, struct lapse_watcher *watcher, size_t told);
+void lapse_watcher_free(const lapse_alloc *alloc, struct lapse_watcher *watcher);
+
 /* ---- ring.c */
+/* An event to keep for watchers. NULL when memory runs out. */
+struct lapse_kept *lapse_kept_make(const lapse_alloc *alloc, struct lapse_bucket *bucket,
+                                   const struct lapse_event *event);
 bool lapse_ring_reserve(const struct lapse_state *state, struct lapse_bucket *bucket);
 void lapse_ring_push(const struct lapse_state *state, struct lapse_bucket *bucket,
                      struct lapse_kept *kept);
@@ -419,6 +489,9 @@ bool lapse_result_item(struct lapse_result *result, const struct lapse_item *ite
 /* A count without items. */
 void lapse_result_count(struct lapse_result *result, size_t count);
 bool lapse_result_event(struct lapse_result *result, const struct lapse_event *event);
+bool lapse_result_answer(struct lapse_result *result, const struct lapse_batch_answer *answer);
+/* Empties the fields of one call, so that the next of a batch can fill them. */
+void lapse_result_next(struct lapse_result *result);
 bool lapse_result_delivery(struct lapse_result *result, const struct lapse_event *event);
 
 #endif

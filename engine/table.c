@@ -10,6 +10,8 @@ struct ranked {
 };
 
 static size_t slot_of(const struct lapse_table *table, uint32_t hash);
+static bool same_key(const struct lapse_node *a, const struct lapse_node *b);
+static bool first_of_key(const struct lapse_table *table, const struct lapse_node *node);
 static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, bool by_key,
                    struct lapse_node ***ret);
 static void rank(const struct lapse_table *table, bool by_key, struct ranked *ret);
@@ -55,11 +57,25 @@ struct lapse_node *lapse_table_find(const struct lapse_table *table, struct laps
     return node;
 }
 
+struct lapse_node *lapse_table_older(const struct lapse_node *node) {
+    return node->next != NULL && same_key(node->next, node) ? node->next : NULL;
+}
+
 void lapse_table_link(struct lapse_table *table, struct lapse_node *node) {
     LAPSE_ASSERT(table->slot_count > 0);
     struct lapse_node **head = &table->slots[slot_of(table, node->hash)];
-    node->next = *head;
-    *head = node;
+    struct lapse_node **link = head;
+    while (*link != NULL && !same_key(*link, node)) {
+        link = &(*link)->next;
+    }
+    if (*link == NULL) {
+        link = head;
+    }
+    while (*link != NULL && same_key(*link, node) && (*link)->now.revision > node->now.revision) {
+        link = &(*link)->next;
+    }
+    node->next = *link;
+    *link = node;
     table->count++;
 }
 
@@ -123,8 +139,12 @@ enum lapse_status lapse_table_check(const struct lapse_table *table, struct laps
                                        "is not the chain of its hash",
                                        i, table->slot_count);
             }
-            bool twins = node->kind == LAPSE_ROW_SESSION; /* incarnations of one name */
-            if (!twins && lapse_table_find(table, lapse_node_key(node)) != node) {
+            const struct lapse_node *older = lapse_table_older(node);
+            if (older != NULL && older->now.revision >= node->now.revision) {
+                return lapse_error_set(err, LAPSE_BUG,
+                                       "a key's rows do not fall in revision in chain %zu", i);
+            }
+            if (older == NULL && !first_of_key(table, node)) {
                 return lapse_error_set(err, LAPSE_BUG, "a key stands twice in chain %zu", i);
             }
         }
@@ -138,6 +158,19 @@ enum lapse_status lapse_table_check(const struct lapse_table *table, struct laps
 
 static size_t slot_of(const struct lapse_table *table, uint32_t hash) {
     return (size_t)hash & (table->slot_count - 1);
+}
+
+static bool same_key(const struct lapse_node *a, const struct lapse_node *b) {
+    return a->hash == b->hash && lapse_bytes_equal(lapse_node_key(a), lapse_node_key(b));
+}
+
+/* Whether the first row of the node's key leads to the node by way of its twins alone. */
+static bool first_of_key(const struct lapse_table *table, const struct lapse_node *node) {
+    const struct lapse_node *twin = lapse_table_find(table, lapse_node_key(node));
+    while (twin != NULL && twin != node) {
+        twin = lapse_table_older(twin);
+    }
+    return twin == node;
 }
 
 static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, bool by_key,

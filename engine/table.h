@@ -1,6 +1,7 @@
-/* Private: a chained hash table of rows, for lookup alone. Who needs an order asks for the sorted
- * list. Linking and unlinking cannot fail, so that a refused command can be played back; growth is
- * asked for beforehand. */
+/* Private: a chained hash table of rows, for lookup alone. Rows of one key are twins: they stand
+ * next to each other by falling revision, so that a lookup finds the newest. Who needs
+ * an order asks for the sorted list. Linking and unlinking cannot fail, so that a refused command
+ * can be played back; growth is asked for beforehand. */
 #ifndef ENGINE_TABLE_H
 #define ENGINE_TABLE_H
 
@@ -14,7 +15,11 @@ struct lapse_table {
 
 /* Makes room for one more row at the usual load. False, nothing changed, when memory runs out. */
 bool lapse_table_reserve(const lapse_alloc *alloc, struct lapse_table *table);
+/* The newest row of a key, or NULL. */
 struct lapse_node *lapse_table_find(const struct lapse_table *table, struct lapse_bytes key);
+/* The next older row of the same key, or NULL. */
+struct lapse_node *lapse_table_older(const struct lapse_node *node);
+/* Puts the node at the place of its key and present revision. */
 void lapse_table_link(struct lapse_table *table, struct lapse_node *node);
 void lapse_table_unlink(struct lapse_table *table, struct lapse_node *node);
 /* The first row in no meaningful order, and the next: for counting and for freeing alone. */
@@ -30,7 +35,7 @@ bool lapse_table_by_revision(const lapse_alloc *alloc, const struct lapse_table 
                              struct lapse_node ***ret);
 /* Frees the slots, not the rows. */
 void lapse_table_finish(const lapse_alloc *alloc, struct lapse_table *table);
-/* Every row stands in the chain of its hash, once. */
+/* Every row stands in the chain of its hash, once, among its twins by falling revision. */
 enum lapse_status lapse_table_check(const struct lapse_table *table, struct lapse_error *err);
 
 #endif

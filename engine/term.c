@@ -8,6 +8,10 @@ static enum lapse_status check_span(const char *word, struct lapse_span span,
 static enum lapse_status check_one(const struct lapse_term *term, const char *whose,
                                    struct lapse_error *err);
 static enum lapse_status check_session(struct lapse_bytes name, struct lapse_error *err);
+static enum lapse_status check_cap(const struct lapse_term *term, const char *whose,
+                                   struct lapse_error *err);
+static enum lapse_status resolve_cap(const struct lapse_term *term, const struct lapse_now *now,
+                                     struct lapse_image *ret, struct lapse_error *err);
 static struct lapse_span span_of(const struct lapse_term *term);
 
 enum lapse_status lapse_term_resolve(const struct lapse_term *own,
@@ -17,7 +21,9 @@ enum lapse_status lapse_term_resolve(const struct lapse_term *own,
     if (status != LAPSE_OK) {
         return status;
     }
-    const struct lapse_term *term = own->given != 0 ? own : fallback;
+    /* What keeps an end that is not there gives no term of its own (KV-14). */
+    bool gives = own->given != 0 && own->given != LAPSE_TERM_KEEP;
+    const struct lapse_term *term = gives ? own : fallback;
     ret->end_kind = LAPSE_END_NONE;
     ret->end_ns = ret->span_ns = ret->aux.written_seq = 0;
     ret->source = LAPSE_SOURCE_NONE;
@@ -53,7 +59,17 @@ enum lapse_status lapse_term_resolve(const struct lapse_term *own,
     ret->end_ns = end.ns;
     ret->span_ns = span.ns;
     ret->idle = term->given == LAPSE_TERM_IDLE;
-    return LAPSE_OK;
+    return ret->idle && term->cap.ns > 0 ? resolve_cap(term, now, ret, err) : LAPSE_OK;
+}
+
+void lapse_term_keep(const struct lapse_image *from, struct lapse_image *ret) {
+    ret->end_kind = from->end_kind;
+    ret->end_ns = from->end_ns;
+    ret->span_ns = from->span_ns;
+    ret->aux = from->aux;
+    ret->source = from->source;
+    ret->idle = from->idle;
+    ret->reached = from->reached;
 }
 
 bool lapse_term_past(const struct lapse_image *image, const struct lapse_now *now) {
@@ -62,12 +78,17 @@ bool lapse_term_past(const struct lapse_image *image, const struct lapse_now *no
 
 struct lapse_bucket_config lapse_term_config_plain(const struct lapse_bucket_config *config) {
     struct lapse_bucket_config plain = {.term = {.given = config->term.given},
-                                        .markers = config->markers};
+                                        .markers = config->markers,
+                                        .history = config->history};
+    if (plain.history == 0) {
+        plain.history = 1;
+    }
     if (config->term.given == LAPSE_TERM_TTL) {
         plain.term.ttl = config->term.ttl;
     }
     if (config->term.given == LAPSE_TERM_IDLE) {
         plain.term.idle = config->term.idle;
+        plain.term.cap = config->term.cap;
     }
     return plain;
 }
@@ -83,6 +104,18 @@ enum lapse_status lapse_term_check_config(const struct lapse_bucket_config *conf
         return lapse_error_set(err, LAPSE_INVALID,
                                "a bucket's default term is a session; give it a ttl or an idle "
                                "span, and sessions to single writes");
+    }
+    if ((config->term.given & LAPSE_TERM_KEEP) != 0) {
+        return lapse_error_set(err, LAPSE_INVALID,
+                               "a bucket's default term keeps an end, which only a write can; give "
+                               "it a ttl or an idle span");
+    }
+    if (config->history > LAPSE_HISTORY_MAX) {
+        return lapse_error_set(err, LAPSE_INVALID,
+                               "a history of %lu records is asked for and at most %d are kept; "
+                               "give 1 to %d",
+                               (unsigned long)config->history, (int)LAPSE_HISTORY_MAX,
+                               (int)LAPSE_HISTORY_MAX);
     }
     enum lapse_status status = check_one(&config->term, "the bucket", err);
     if (status != LAPSE_OK) {
@@ -100,31 +133,46 @@ enum lapse_status lapse_term_check_config(const struct lapse_bucket_config *conf
 
 bool lapse_term_config_equal(const struct lapse_bucket_config *a,
                              const struct lapse_bucket_config *b) {
-    return a->term.given == b->term.given && span_of(&a->term).ns == span_of(&b->term).ns &&
-           a->markers.ns == b->markers.ns;
+    struct lapse_bucket_config one = lapse_term_config_plain(a);
+    struct lapse_bucket_config other = lapse_term_config_plain(b);
+    return one.term.given == other.term.given && one.term.ttl.ns == other.term.ttl.ns &&
+           one.term.idle.ns == other.term.idle.ns && one.term.cap.ns == other.term.cap.ns &&
+           one.markers.ns == other.markers.ns && one.history == other.history;
 }
 
 char *lapse_term_config_print(const struct lapse_bucket_config *config, char *buf) {
     char term[LAPSE_TIME_TEXT_MAX];
+    char cap[LAPSE_TIME_TEXT_MAX];
     char markers[LAPSE_TIME_TEXT_MAX];
+    struct lapse_bucket_config plain = lapse_term_config_plain(config);
     const char *word = "no default term";
     bool given = config->term.given != 0;
     if (given) {
         word = config->term.given == LAPSE_TERM_IDLE ? "idle " : "ttl ";
     }
     bool marked = config->markers.ns > 0;
-    (void)snprintf(buf, LAPSE_CONFIG_TEXT_MAX, "%s%s and %s%s", word,
+    bool capped = plain.term.cap.ns > 0;
+    (void)snprintf(buf, LAPSE_CONFIG_TEXT_MAX, "%s%s%s%s and %s%s, history %lu", word,
                    given ? lapse_span_print(span_of(&config->term), term) : "",
+                   capped ? " cap " : "", capped ? lapse_span_print(plain.term.cap, cap) : "",
                    marked ? "markers " : "no markers",
-                   marked ? lapse_span_print(config->markers, markers) : "");
+                   marked ? lapse_span_print(config->markers, markers) : "",
+                   (unsigned long)plain.history);
     return buf;
 }
 
 static enum lapse_status check_one(const struct lapse_term *term, const char *whose,
                                    struct lapse_error *err) {
+    if (term->cap.ns != 0) {
+        enum lapse_status status = check_cap(term, whose, err);
+        if (status != LAPSE_OK) {
+            return status;
+        }
+    }
     switch (term->given) {
     case 0:
     case LAPSE_TERM_EXPIRES_AT:
+    case LAPSE_TERM_KEEP:
         return LAPSE_OK;
     case LAPSE_TERM_SESSION:
         return check_session(term->session, err);
@@ -136,12 +184,13 @@ static enum lapse_status check_one(const struct lapse_term *term, const char *wh
         break;
     }
     return lapse_error_set(err, LAPSE_INVALID,
-                           "%s gives more than one term:%s%s%s%s; give one of "
+                           "%s gives more than one term:%s%s%s%s%s; give one of "
                            "ttl, idle, expires_at and a session",
                            whose, (term->given & LAPSE_TERM_TTL) != 0 ? " ttl" : "",
                            (term->given & LAPSE_TERM_IDLE) != 0 ? " idle" : "",
                            (term->given & LAPSE_TERM_EXPIRES_AT) != 0 ? " expires_at" : "",
-                           (term->given & LAPSE_TERM_SESSION) != 0 ? " session" : "");
+                           (term->given & LAPSE_TERM_SESSION) != 0 ? " session" : "",
+                           (term->given & LAPSE_TERM_KEEP) != 0 ? " keep" : "");
 }
 
 static enum lapse_status check_session(struct lapse_bytes name, struct lapse_error *err) {
@@ -152,6 +201,40 @@ static enum lapse_status check_session(struct lapse_bytes name, struct lapse_err
                            "the term is a session whose name has %zu bytes; give the name of an "
                            "open session, of 1 to %d",
                            name.len, (int)LAPSE_KEY_BYTES_MAX);
+}
+
+static enum lapse_status check_cap(const struct lapse_term *term, const char *whose,
+                                   struct lapse_error *err) {
+    char text[LAPSE_TIME_TEXT_MAX];
+    (void)lapse_span_print(term->cap, text);
+    if (term->cap.ns < 0) {
+        return lapse_error_set(err, LAPSE_INVALID,
+                               "%s gives a cap of %s; give a span above 0, or 0 for none", whose,
+                               text);
+    }
+    if (term->given != LAPSE_TERM_IDLE) {
+        return lapse_error_set(err, LAPSE_INVALID,
+                               "%s gives a cap of %s without an idle span, which alone it bounds; "
+                               "give idle too, or no cap",
+                               whose, text);
+    }
+    return LAPSE_OK;
+}
+
+/* No use moves the end past the write plus cap, and neither does the write itself. */
+static enum lapse_status resolve_cap(const struct lapse_term *term, const struct lapse_now *now,
+                                     struct lapse_image *ret, struct lapse_error *err) {
+    struct lapse_steady cap;
+    if (!lapse_steady_add(now->store, term->cap, &cap)) {
+        char text[LAPSE_TIME_TEXT_MAX];
+        return lapse_error_set(err, LAPSE_RANGE,
+                               "a cap of %s from store time %lld ns lies past the range of time; "
+                               "give a shorter one, or none",
+                               lapse_span_print(term->cap, text), (long long)now->store.ns);
+    }
+    ret->aux.cap_ns = cap.ns;
+    ret->end_ns = ret->end_ns < cap.ns ? ret->end_ns : cap.ns;
+    return LAPSE_OK;
 }
 
 static enum lapse_status check_span(const char *word, struct lapse_span span,

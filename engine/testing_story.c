@@ -13,11 +13,14 @@ struct call {
     int64_t wall_step;
 };
 
-/* In `given`: the number is an if_version; the lease is ephemeral; the value is also the request
- * id. A session term is that of the session `s`, and an acquire without a span takes it too. */
-enum { VERSIONED = 64, EPHEMERAL = 128, REQUESTED = 256 };
+/* In `given`: the number is an if_version, or the revision to read; the lease is ephemeral; the value
+ * is also the request id; the idle term has a cap of twice its span. A session term is that of the
+ * session `s`, and an acquire without a span takes it too. */
+enum { VERSIONED = 64, EPHEMERAL = 128, REQUESTED = 256, CAPPED = 512 };
 
 static struct lapse_command command_of(const struct call *call);
+static void fill_read(const struct call *call, struct lapse_command *command);
+static void fill_batch(const struct call *call, struct lapse_command *command);
 static void answer_event(struct lapse_digest *digest, const struct lapse_event *event);
 
 static const struct call calls[] = {
@@ -98,6 +101,61 @@ static const struct call calls[] = {
     {S(102), LAPSE_VERB_GET, "idle", "i", "", 0, 0, 0},
     {S(500), LAPSE_VERB_REAP, "", "", "", 0, 100, 0},
     {S(500), LAPSE_VERB_POLL, "", "", "", 0, 2, 0},
+    {S(501), LAPSE_VERB_OPEN, "kept", "", "3", LAPSE_TERM_TTL, S(100), 0},
+    {S(501), LAPSE_VERB_OPEN, "bare", "", "0", LAPSE_TERM_IDLE | CAPPED, S(30), 0},
+    {S(501), LAPSE_VERB_SET, "kept", "k", "first", 0, 0, 0},
+    {S(501), LAPSE_VERB_SET, "kept", "k", "second", LAPSE_TERM_EXPIRES_AT, S(1600), 0},
+    {S(502), LAPSE_VERB_SET, "kept", "k", "third", LAPSE_TERM_KEEP, 0, 0},
+    {S(502), LAPSE_VERB_SET, "kept", "k", "fourth", 0, 0, 0},
+    {S(502), LAPSE_VERB_HISTORY, "kept", "k", "", 0, 2, 0},
+    {S(502), LAPSE_VERB_GET, "kept", "k", "", VERSIONED, 3, 0},
+    {S(503), LAPSE_VERB_DELETE, "kept", "k", "", 0, 0, 0},
+    {S(503), LAPSE_VERB_WATCH, "kept", "", "", LAPSE_WATCH_REVISION, 1, 0},
+    {S(503), LAPSE_VERB_WATCH, "kept", "k", "", LAPSE_WATCH_REVISION, 1, 0},
+    {S(504), LAPSE_VERB_CREATE, "kept", "k", "again", LAPSE_TERM_TTL, S(2), 0},
+    {S(504), LAPSE_VERB_SET, "kept", "l", "left", LAPSE_TERM_TTL, S(2), 0},
+    {S(504), LAPSE_VERB_SET, "bare", "c", "capped", 0, 0, 0},
+    {S(504), LAPSE_VERB_SET, "bare", "s", "spanned", LAPSE_TERM_TTL, S(1), 0},
+    {S(504), LAPSE_VERB_POLL, "", "", "", 0, 3, 0},
+    {S(505), LAPSE_VERB_BATCH, "", "", "", 0, 0, 0},
+    {S(505), LAPSE_VERB_BATCH, "", "", "", 0, 1, 0},
+    {S(505), LAPSE_VERB_BATCH, "", "", "", 0, 2, 0},
+    {S(506), LAPSE_VERB_REAP, "", "", "", 0, 2, 0},
+    {S(506), LAPSE_VERB_SET, "kept", "l", "over an end", 0, 0, 0},
+    {S(508), LAPSE_VERB_ALTER, "bare", "", "3", LAPSE_TERM_IDLE | CAPPED, S(30), 0},
+    {S(508), LAPSE_VERB_ALTER, "kept", "", "1", LAPSE_TERM_TTL, S(50), 0},
+    {S(508), LAPSE_VERB_SET, "kept", "k", "trimmed", 0, 0, 0},
+    {S(509), LAPSE_VERB_PURGE, "kept", "k", "", 0, 0, 0},
+    {S(515), LAPSE_VERB_GET, "bare", "c", "peek", 0, 0, 0},
+    {S(515), LAPSE_VERB_GET, "bare", "c", "", 0, 0, 0},
+    {S(516), LAPSE_VERB_SET, "bare", "c", "kept end", LAPSE_TERM_KEEP, 0, 0},
+    {S(543), LAPSE_VERB_GET, "bare", "c", "", 0, 0, 0},
+    {S(543), LAPSE_VERB_BATCH, "", "", "", 0, 3, 0},
+    {S(543), LAPSE_VERB_ALL, "kept", "", "", 0, 1, 0},
+    {S(600), LAPSE_VERB_POLL, "", "", "", 0, 4, 0},
+    {S(600), LAPSE_VERB_REAP, "", "", "", 0, 100, 0},
+    {S(600), LAPSE_VERB_WATCH, "kept", "", "", LAPSE_WATCH_REVISION, 1, 0},
+    {S(600), LAPSE_VERB_POLL, "", "", "", 0, 5, 0},
+};
+
+/* The batches, by the number of the call: the first is done, the second refused at its end, the
+ * third holds a fault, the fourth is preceded by a renewal. */
+#define WRITE(verb, bucket_name, name, text)                                                       \
+    {                                                                                              \
+        LAPSE_VERB_##verb, {(const unsigned char *)(bucket_name), sizeof(bucket_name) - 1},        \
+            {(const unsigned char *)(name), sizeof(name) - 1}, {NULL, 0}, {                        \
+            .write = {.value = {(const unsigned char *)(text), sizeof(text) - 1}}                  \
+        }                                                                                          \
+    }
+static const struct lapse_command batches[][4] = {
+    {WRITE(SET, "kept", "m", "one"), WRITE(SET, "kept", "m", "two"),
+     WRITE(DELETE, "kept", "m", ""), WRITE(CREATE, "bare", "n", "three")},
+    {WRITE(SET, "kept", "m", "no"), WRITE(PURGE, "kept", "k", ""), WRITE(DELETE, "kept", "l", ""),
+     WRITE(CREATE, "bare", "n", "exists")},
+    {WRITE(SET, "kept", "m", "no"), WRITE(SET, "bare", "s", "no"), WRITE(DELETE, "bare", "n", ""),
+     WRITE(EXPIRE, "bare", "c", "")},
+    {WRITE(SET, "bare", "c", "renewed"), WRITE(PERSIST, "bare", "c", ""),
+     WRITE(DELETE, "bare", "c", ""), WRITE(CREATE, "bare", "c", "another")},
 };
 
 size_t lapse_testing_story_length(void) {
@@ -148,6 +206,16 @@ void lapse_testing_answer(struct lapse_digest *digest, const struct lapse_result
         lapse_digest_bytes(digest, result->items[i].key);
         lapse_digest_bytes(digest, result->items[i].value);
         lapse_digest_i64(digest, result->items[i].revision);
+        lapse_digest_u64(digest, (uint64_t)result->items[i].kind);
+    }
+    lapse_digest_u64(digest, result->more ? 1 : 0);
+    for (size_t i = 0; i < result->answer_count; i++) {
+        const struct lapse_batch_answer *answer = &result->answers[i];
+        lapse_digest_i64(digest, (int64_t)answer->status);
+        lapse_digest_i64(digest, answer->revision);
+        lapse_digest_i64(digest, answer->token);
+        lapse_digest_i64(digest, answer->end.ns);
+        lapse_digest_i64(digest, answer->left.ns);
     }
     for (size_t i = 0; i < result->event_count; i++) {
         answer_event(digest, &result->events[i]);
@@ -161,7 +229,7 @@ static struct lapse_command command_of(const struct call *call) {
     struct lapse_command command = {.verb = call->verb,
                                     .bucket = lapse_bytes_of(call->bucket),
                                     .key = lapse_bytes_of(call->key)};
-    unsigned given = call->given & ~(unsigned)(VERSIONED | REQUESTED);
+    unsigned given = call->given & ~(unsigned)(VERSIONED | REQUESTED | CAPPED);
     struct lapse_term term = {.given = given,
                               .ttl = {call->number},
                               .idle = {call->number},
@@ -170,11 +238,28 @@ static struct lapse_command command_of(const struct call *call) {
     if ((call->given & REQUESTED) != 0) {
         command.request = lapse_bytes_of(call->value);
     }
+    if ((call->given & CAPPED) != 0) {
+        term.cap.ns = 2 * call->number;
+    }
     switch (call->verb) {
     case LAPSE_VERB_OPEN:
+    case LAPSE_VERB_ALTER:
         command.u.open.config = (struct lapse_bucket_config){.term = term, .markers = {S(60)}};
+        if (call->value[0] == '0') {
+            command.u.open.config.markers.ns = 0;
+        } else if (call->value[0] != '\0') {
+            command.u.open.config.history = (uint32_t)(call->value[0] - '0');
+        }
+        break;
+    case LAPSE_VERB_BATCH:
+        fill_batch(call, &command);
         break;
     case LAPSE_VERB_WATCH:
+        if (call->given == LAPSE_WATCH_REVISION) {
+            command.u.watch.from = LAPSE_WATCH_REVISION;
+            command.u.watch.revision = call->number;
+            break;
+        }
         command.u.watch.from =
             call->number == LAPSE_WATCH_LIVE ? LAPSE_WATCH_LIVE : LAPSE_WATCH_NOW;
         break;
@@ -218,6 +303,10 @@ static struct lapse_command command_of(const struct call *call) {
     case LAPSE_VERB_COUNT:
         break;
     default:
+        if (lapse_command_class(&command) != LAPSE_CLASS_LOG) {
+            fill_read(call, &command);
+            break;
+        }
         command.u.write.value = lapse_bytes_of(call->value);
         command.u.write.term = term;
         command.u.write.has_if_version = (call->given & VERSIONED) != 0;
@@ -225,6 +314,27 @@ static struct lapse_command command_of(const struct call *call) {
         break;
     }
     return command;
+}
+
+static void fill_read(const struct call *call, struct lapse_command *command) {
+    switch (command->verb) {
+    case LAPSE_VERB_GET:
+        command->u.read.peek = call->value[0] == 'p';
+        command->u.read.has_revision = (call->given & VERSIONED) != 0;
+        command->u.read.revision = call->number;
+        break;
+    case LAPSE_VERB_ALL:
+    case LAPSE_VERB_HISTORY:
+        command->u.page.limit = (size_t)call->number;
+        break;
+    default:
+        break;
+    }
+}
+
+static void fill_batch(const struct call *call, struct lapse_command *command) {
+    command->u.batch.commands = batches[call->number];
+    command->u.batch.count = sizeof(batches[0]) / sizeof(batches[0][0]);
 }
 
 static void answer_event(struct lapse_digest *digest, const struct lapse_event *event) {

@@ -5,8 +5,6 @@
  * that differ, which is what the journal writes. */
 #include "state.h"
 
-#include <string.h>
-
 static void free_events(struct lapse_state *state);
 static struct lapse_kept *make_kept(struct lapse_job *job, const struct lapse_event *event,
                                     struct lapse_bucket *bucket);
@@ -60,10 +58,9 @@ void lapse_txn_remove(struct lapse_state *state, struct lapse_node *node) {
 }
 
 enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind kind,
-                                  const struct lapse_node *node, const struct lapse_image *image,
-                                  int64_t *ret_revision) {
+                                  struct lapse_bucket *bucket, struct lapse_bytes key,
+                                  const struct lapse_image *image, int64_t *ret_revision) {
     struct lapse_state *state = job->state;
-    struct lapse_bucket *bucket = lapse_node_bucket(state, node);
     struct lapse_image row = bucket->row->now;
     if (row.revision == INT64_MAX) {
         return lapse_error_set(job->err, LAPSE_RANGE,
@@ -73,7 +70,7 @@ enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind k
     row.revision++;
     struct lapse_event event = {.kind = kind,
                                 .bucket = lapse_node_key(bucket->row),
-                                .key = lapse_node_key(node),
+                                .key = key,
                                 .revision = row.revision,
                                 .at = job->now.store};
     if (kind == LAPSE_EVENT_PUT) {
@@ -175,22 +172,5 @@ static struct lapse_kept *make_kept(struct lapse_job *job, const struct lapse_ev
     if (bucket->watcher_count == 0 || !lapse_ring_reserve(job->state, bucket)) {
         return NULL;
     }
-    size_t bytes = sizeof(struct lapse_kept) + event->key.len + event->value.len;
-    struct lapse_kept *kept = lapse_alloc_zero(job->state->alloc, bytes);
-    if (kept == NULL) {
-        return NULL;
-    }
-    kept->bucket = bucket;
-    kept->kind = event->kind;
-    kept->why = event->why;
-    kept->revision = event->revision;
-    kept->old_revision = event->old_revision;
-    kept->at = event->at;
-    kept->key_len = event->key.len;
-    kept->value_len = event->value.len;
-    memcpy(kept->bytes, event->key.data, event->key.len);
-    if (event->value.len > 0) {
-        memcpy(kept->bytes + event->key.len, event->value.data, event->value.len);
-    }
-    return kept;
+    return lapse_kept_make(job->state->alloc, bucket, event);
 }

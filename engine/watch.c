@@ -1,12 +1,17 @@
 /* Watches: a watcher is a cursor over its bucket's ring, pulled and never called back (WATCH-01).
- * All of it is a matter of this tenure. */
+ * One that starts from a revision is first told its past (past.c), and may be overtaken by the ring
+ * meanwhile like any other. All of it is a matter of this tenure. */
 #include "state.h"
 
 #include <string.h>
 
+static enum lapse_status start_live(struct lapse_job *job);
+static enum lapse_status start_revision(struct lapse_job *job);
 static enum lapse_status add(struct lapse_job *job);
 static size_t place_of(const struct lapse_state *state, int64_t id);
 static enum lapse_status no_watcher(struct lapse_job *job);
+static enum lapse_status deliver_past(struct lapse_job *job, const struct lapse_watcher *watcher,
+                                      size_t *ret_at);
 static enum lapse_status deliver(struct lapse_job *job, const struct lapse_watcher *watcher,
                                  int64_t *ret_seen);
 static bool deliver_gap(struct lapse_job *job, const struct lapse_watcher *watcher,
@@ -23,31 +28,18 @@ enum lapse_status lapse_watch_start(struct lapse_job *job) {
                                "one with unwatch",
                                job->state->watcher_count, (int)LAPSE_WATCHERS_MAX);
     }
-    if (command->u.watch.from != LAPSE_WATCH_NOW && command->u.watch.from != LAPSE_WATCH_LIVE) {
-        return lapse_error_set(job->err, LAPSE_INVALID,
-                               "a watch cannot start from %d; it starts "
-                               "from now or from the live keys",
-                               (int)command->u.watch.from);
+    switch (command->u.watch.from) {
+    case LAPSE_WATCH_NOW:
+        return add(job);
+    case LAPSE_WATCH_LIVE:
+        return start_live(job);
+    case LAPSE_WATCH_REVISION:
+        return start_revision(job);
     }
-    struct lapse_result *result = job->result;
-    if (command->u.watch.from == LAPSE_WATCH_LIVE) {
-        struct lapse_node *node = lapse_table_find(&job->bucket->records, command->key);
-        if (command->key.len == 0) {
-            enum lapse_status status = lapse_kv_list_all(job);
-            if (status != LAPSE_OK) {
-                return status;
-            }
-        } else if (node != NULL && lapse_idle_live(job->state, node, &job->now)) {
-            struct lapse_item item = {.key = lapse_node_key(node),
-                                      .value = lapse_image_blob(&node->now),
-                                      .revision = node->now.revision,
-                                      .kind = LAPSE_RECORD_VALUE};
-            if (!lapse_result_item(result, &item)) {
-                return no_memory(job);
-            }
-        }
-    }
-    return add(job);
+    return lapse_error_set(job->err, LAPSE_INVALID,
+                           "a watch cannot start from %d; it starts from now, from the live keys "
+                           "or from a revision",
+                           (int)command->u.watch.from);
 }
 
 enum lapse_status lapse_watch_stop(struct lapse_job *job) {
@@ -62,7 +54,7 @@ enum lapse_status lapse_watch_stop(struct lapse_job *job) {
     state->watcher_count--;
     memmove(&state->watchers[at], &state->watchers[at + 1],
             (state->watcher_count - at) * sizeof(struct lapse_watcher *));
-    lapse_alloc_free(state->alloc, watcher, sizeof(*watcher) + watcher->key_len);
+    lapse_watcher_free(state->alloc, watcher);
     LAPSE_ASSERT(bucket->watcher_count > 0);
     bucket->watcher_count--;
     if (bucket->watcher_count == 0) {
@@ -81,14 +73,74 @@ enum lapse_status lapse_watch_poll(struct lapse_job *job) {
     }
     struct lapse_watcher *watcher = state->watchers[at];
     int64_t seen = watcher->seen;
-    enum lapse_status status = deliver(job, watcher, &seen);
-    if (status == LAPSE_OK && seen != watcher->seen) {
+    size_t past_at = watcher->past_at;
+    enum lapse_status status = deliver_past(job, watcher, &past_at);
+    if (status == LAPSE_OK && past_at == watcher->past_count) {
+        status = deliver(job, watcher, &seen);
+    }
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    watcher->gap = 0;
+    lapse_past_told(state->alloc, watcher, past_at);
+    if (seen != watcher->seen) {
         lapse_ring_leave(watcher->bucket, watcher->seen);
         watcher->seen = seen;
         lapse_ring_enter(watcher->bucket, seen);
         lapse_ring_trim(state->alloc, watcher->bucket);
     }
-    return status;
+    return LAPSE_OK;
+}
+
+void lapse_watcher_free(const lapse_alloc *alloc, struct lapse_watcher *watcher) {
+    lapse_past_told(alloc, watcher, watcher->past_count);
+    lapse_alloc_free(alloc, watcher, sizeof(*watcher) + watcher->key_len);
+}
+
+static enum lapse_status start_live(struct lapse_job *job) {
+    const struct lapse_command *command = job->command;
+    if (command->key.len == 0) {
+        enum lapse_status status = lapse_kv_list_all(job);
+        return status == LAPSE_OK ? add(job) : status;
+    }
+    const struct lapse_node *node = lapse_table_find(&job->bucket->records, command->key);
+    if (lapse_record_shown(job->state, node, &job->now)) {
+        struct lapse_item item = {.key = lapse_node_key(node),
+                                  .value = lapse_image_blob(&node->now),
+                                  .revision = node->now.revision,
+                                  .kind = (enum lapse_record_kind)node->now.record};
+        if (!lapse_result_item(job->result, &item)) {
+            return no_memory(job);
+        }
+    }
+    return add(job);
+}
+
+static enum lapse_status start_revision(struct lapse_job *job) {
+    struct lapse_state *state = job->state;
+    int64_t from = job->command->u.watch.revision;
+    if (from < 1) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "a watch from revision %lld; revisions begin at 1, so give that or "
+                               "more, or watch from now",
+                               (long long)from);
+    }
+    struct lapse_watcher past = {.bucket = job->bucket, .from = from};
+    if (!lapse_past_find(state, &past, job->command->key, &job->now)) {
+        return no_memory(job);
+    }
+    enum lapse_status status = add(job);
+    if (status != LAPSE_OK) {
+        lapse_past_told(state->alloc, &past, past.past_count);
+        return status;
+    }
+    struct lapse_watcher *watcher = state->watchers[state->watcher_count - 1];
+    watcher->from = from;
+    watcher->gap = past.gap;
+    watcher->past = past.past;
+    watcher->past_count = past.past_count;
+    watcher->past_cap = past.past_cap;
+    return LAPSE_OK;
 }
 
 static enum lapse_status add(struct lapse_job *job) {
@@ -143,6 +195,22 @@ static enum lapse_status no_watcher(struct lapse_job *job) {
                            (long long)job->command->u.watch.watcher);
 }
 
+/* Delivers, up to events_max, what is told before the events of the ring: a gap, then the past from
+ * *ret_at on, which it moves. */
+static enum lapse_status deliver_past(struct lapse_job *job, const struct lapse_watcher *watcher,
+                                      size_t *ret_at) {
+    size_t most = job->command->u.watch.events_max;
+    if (watcher->gap > 0 && !deliver_gap(job, watcher, watcher->gap)) {
+        return no_memory(job);
+    }
+    for (; *ret_at < watcher->past_count && job->result->delivery_count < most; ++*ret_at) {
+        if (!deliver_kept(job, watcher, watcher->past[*ret_at])) {
+            return no_memory(job);
+        }
+    }
+    return LAPSE_OK;
+}
+
 /* Delivers up to events_max events that came after *ret_seen, and moves it. */
 static enum lapse_status deliver(struct lapse_job *job, const struct lapse_watcher *watcher,
                                  int64_t *ret_seen) {
@@ -152,8 +220,12 @@ static enum lapse_status deliver(struct lapse_job *job, const struct lapse_watch
         return LAPSE_OK;
     }
     int64_t first = lapse_ring_at(ring, 0)->revision;
+    if (first > *ret_seen + 1 && job->result->delivery_count == most) {
+        return LAPSE_OK;
+    }
     if (first > *ret_seen + 1) {
-        if (!deliver_gap(job, watcher, first - 1)) {
+        /* A gap below what it watches from is none of its own. */
+        if (first - 1 >= watcher->from && !deliver_gap(job, watcher, first - 1)) {
             return no_memory(job);
         }
         *ret_seen = first - 1;
@@ -180,7 +252,7 @@ static bool deliver_gap(struct lapse_job *job, const struct lapse_watcher *watch
     return lapse_result_delivery(job->result, &event);
 }
 
-/* True also for an event of a key that is not watched. */
+/* True also for an event that is not watched. */
 static bool deliver_kept(struct lapse_job *job, const struct lapse_watcher *watcher,
                          const struct lapse_kept *kept) {
     struct lapse_bytes watched = {watcher->key, watcher->key_len};
@@ -192,7 +264,8 @@ static bool deliver_kept(struct lapse_job *job, const struct lapse_watcher *watc
                                 .revision = kept->revision,
                                 .old_revision = kept->old_revision,
                                 .at = kept->at};
-    if (watched.len > 0 && !lapse_bytes_equal(watched, event.key)) {
+    if (kept->revision < watcher->from ||
+        (watched.len > 0 && !lapse_bytes_equal(watched, event.key))) {
         return true;
     }
     return lapse_result_delivery(job->result, &event);

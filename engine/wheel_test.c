@@ -149,11 +149,10 @@ static int64_t draw_end(struct random *random) {
 }
 
 static void make_rows(struct lapse_state *state, struct random *random, struct lapse_node **nodes) {
-    static const struct lapse_bucket_config config = {0};
     static const char *const names[BUCKETS] = {"c", "a", "b"};
     cr_assert(lapse_wheel_reserve(state->alloc, &state->steady));
     for (int i = 0; i < BUCKETS; i++) {
-        cr_assert_not_null(lapse_bucket_make(state, lapse_bytes_of(names[i]), &config));
+        cr_assert_not_null(lapse_bucket_make(state, lapse_bytes_of(names[i])));
     }
     for (int i = 0; i < ROWS; i++) {
         char key[16];

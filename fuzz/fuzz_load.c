@@ -13,6 +13,7 @@ static uint64_t digest_of(const struct lapse_file *file);
 static void digest_diag(struct lapse_digest *digest, const struct lapse_diag *diag);
 static void digest_plan(struct lapse_digest *digest, const struct lapse_plan *plan);
 static void check_plan(const struct lapse_plan *plan);
+static void check_step(const struct lapse_plan *plan, const struct lapse_plan_step *step);
 static void check_shape(enum lapse_status status, const struct lapse_file *file);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -58,13 +59,16 @@ static void check_plan(const struct lapse_plan *plan) {
     LAPSE_ASSERT(plan->line_begin >= 1);
     LAPSE_ASSERT(plan->line_begin <= plan->line_first);
     LAPSE_ASSERT(plan->line_first <= plan->line_last);
+    LAPSE_ASSERT(lapse_policies_check(&plan->setup.policies, NULL) == LAPSE_OK);
+    LAPSE_ASSERT(plan->setup.durable == (plan->store != LAPSE_STORE_NONE));
     for (size_t i = 0; i < plan->step_count; i++) {
         const struct lapse_plan_step *step = &plan->steps[i];
         LAPSE_ASSERT(plan->the_case.checks[i].expect != NULL);
-        LAPSE_ASSERT(step->kind >= LAPSE_STEP_CALL && step->kind <= LAPSE_STEP_FAULT);
+        LAPSE_ASSERT(step->kind >= LAPSE_STEP_CALL && step->kind <= LAPSE_STEP_REAP);
         LAPSE_ASSERT(step->actor >= -1 && step->actor < actors);
         LAPSE_ASSERT(step->loop >= -1 && step->loop < (int32_t)plan->setup.loop_count);
         LAPSE_ASSERT(step->when.kind != LAPSE_WHEN_AT || step->when.ns >= 0);
+        check_step(plan, step);
         for (size_t j = 0; step->kind == LAPSE_STEP_LOOP && j < step->u.loop.body_count; j++) {
             LAPSE_ASSERT(step->u.loop.body[j] >= 0 && step->u.loop.body[j] < steps);
         }
@@ -74,6 +78,26 @@ static void check_plan(const struct lapse_plan *plan) {
         for (size_t j = 0; j < plan->tasks[i].step_count; j++) {
             LAPSE_ASSERT(plan->tasks[i].steps[j] >= 0 && plan->tasks[i].steps[j] < steps);
         }
+    }
+}
+
+/* What the engine's stage added: acts of no actor, faults of one of the two, flat batches. */
+static void check_step(const struct lapse_plan *plan, const struct lapse_plan_step *step) {
+    bool call = step->kind == LAPSE_STEP_CALL;
+    LAPSE_ASSERT(step->kind != LAPSE_STEP_REAP || step->actor == -1);
+    if (step->kind == LAPSE_STEP_FAULT) {
+        const struct lapse_plan_fault *fault = &step->u.fault;
+        LAPSE_ASSERT((fault->actor >= 0) != (fault->node == 0));
+        LAPSE_ASSERT(fault->actor < (int32_t)plan->setup.actor_count);
+        LAPSE_ASSERT(!fault->has_to || fault->to.kind == LAPSE_OPERAND_DATE);
+    }
+    LAPSE_ASSERT(!call ||
+                 (step->u.call.verb == LAPSE_VERB_BATCH) == (step->u.call.batch_count > 0));
+    for (size_t i = 0; call && i < step->u.call.batch_count; i++) {
+        const struct lapse_plan_call *member = &step->u.call.batch[i];
+        LAPSE_ASSERT(member->verb > 0 && member->batch_count == 0);
+        LAPSE_ASSERT(member->request.part_count == 0);
+        LAPSE_ASSERT(member->bucket < (int32_t)plan->setup.bucket_count);
     }
 }
 
@@ -111,6 +135,8 @@ static void digest_plan(struct lapse_digest *digest, const struct lapse_plan *pl
     lapse_digest_i64(digest, plan->line_first);
     lapse_digest_i64(digest, plan->line_last);
     lapse_digest_i64(digest, plan->run_for_ns);
+    lapse_digest_u64(digest, (uint64_t)plan->store);
+    lapse_digest_u64(digest, lapse_policies_code(&plan->setup.policies));
     lapse_digest_u64(digest, plan->task_count);
     for (size_t i = 0; i < plan->step_count; i++) {
         const struct lapse_plan_step *step = &plan->steps[i];

@@ -11,6 +11,11 @@ static void draw_invoke(struct lapse_out *out, const struct lapse_result_view *v
 static void draw_request(struct lapse_out *out, const struct lapse_setup *setup,
                          const struct lapse_request *request);
 static void draw_write(struct lapse_out *out, const struct lapse_command *command);
+static void draw_config(struct lapse_out *out, const struct lapse_bucket_config *config);
+static void draw_page(struct lapse_out *out, const struct lapse_command *command);
+static void draw_command(struct lapse_out *out, const struct lapse_command *command);
+static void draw_lease(struct lapse_out *out, const struct lapse_command *command);
+static void draw_wall(struct lapse_out *out, const struct lapse_reading *reading);
 static void draw_term(struct lapse_out *out, const struct lapse_term *term);
 static void draw_reply(struct lapse_out *out, const struct lapse_history_event *event);
 static void draw_fault(struct lapse_out *out, const struct lapse_setup *setup,
@@ -131,15 +136,31 @@ void lapse_answer_draw(struct lapse_out *out, int verb, const struct lapse_answe
         put_span(out, answer->left.ns);
     }
     if (answer->renewed) {
-        lapse_out_text(out, verb == LAPSE_VERB_ACQUIRE ? " (held already)" : " (renewed)");
+        bool held = verb == LAPSE_VERB_ACQUIRE || verb == LAPSE_VERB_SESSION;
+        lapse_out_text(out, held ? " (held already)" : " (renewed)");
     }
-    if (verb == LAPSE_VERB_LIST || verb == LAPSE_VERB_ALL || verb == LAPSE_VERB_COUNT) {
+    lapse_out_text(out, answer->repeated ? " (as before)" : "");
+    for (size_t i = 0; i < answer->answer_count; i++) {
+        const struct lapse_batch_answer *own = &answer->answers[i];
+        lapse_out_format(out, "%s %s", i == 0 ? ":" : ",",
+                         lapse_answer_word((int)own->verb, own->status));
+        if (own->revision != 0) {
+            lapse_out_format(out, " rev %lld", (long long)own->revision);
+        }
+        if (own->token != 0) {
+            lapse_out_format(out, " token %lld", (long long)own->token);
+        }
+    }
+    if (verb == LAPSE_VERB_LIST || verb == LAPSE_VERB_ALL || verb == LAPSE_VERB_COUNT ||
+        verb == LAPSE_VERB_HISTORY) {
         lapse_out_format(out, " %zu", answer->item_count);
     }
     for (size_t i = 0; answer->items != NULL && i < answer->item_count; i++) {
         lapse_out_text(out, i == 0 ? ": " : " ");
-        put_bytes(out, answer->items[i].key);
+        put_bytes(out, verb == LAPSE_VERB_HISTORY ? answer->items[i].value
+                                                  : answer->items[i].key);
     }
+    lapse_out_text(out, answer->more ? " and more" : "");
 }
 
 static void draw_invoke(struct lapse_out *out, const struct lapse_result_view *view,
@@ -176,18 +197,39 @@ static void draw_request(struct lapse_out *out, const struct lapse_setup *setup,
             lapse_out_format(out, " token %lld", (long long)request->token);
         }
         break;
+    default:
+        draw_command(out, command);
+        break;
+    }
+    if (command->request.len > 0) {
+        lapse_out_text(out, " id ");
+        put_bytes(out, command->request);
+    }
+}
+
+static void draw_command(struct lapse_out *out, const struct lapse_command *command) {
+    switch (command->verb) {
     case LAPSE_VERB_ACQUIRE:
     case LAPSE_VERB_EXTEND:
     case LAPSE_VERB_RELEASE:
+        draw_lease(out, command);
+        break;
+    case LAPSE_VERB_SESSION:
+    case LAPSE_VERB_KEEPALIVE:
+    case LAPSE_VERB_CLOSE:
         put_bytes(out, command->key);
         lapse_out_text(out, " owner ");
-        put_bytes(out, command->u.lease.owner);
-        if (request->verb != LAPSE_VERB_RELEASE) {
+        put_bytes(out, command->u.session.owner);
+        if (command->u.session.span.ns != 0) {
             lapse_out_text(out, " for ");
-            put_span(out, command->u.lease.span.ns);
+            put_span(out, command->u.session.span.ns);
         }
-        if (command->u.lease.has_token) {
-            lapse_out_format(out, " token %lld", (long long)command->u.lease.token);
+        break;
+    case LAPSE_VERB_BATCH:
+        for (size_t i = 0; i < command->u.batch.count; i++) {
+            const struct lapse_command *member = &command->u.batch.commands[i];
+            lapse_out_format(out, "%s%s ", i == 0 ? "" : ", ", lapse_call_word((int)member->verb));
+            draw_command(out, member);
         }
         break;
     default:
@@ -199,10 +241,48 @@ static void draw_request(struct lapse_out *out, const struct lapse_setup *setup,
     }
 }
 
+static void draw_lease(struct lapse_out *out, const struct lapse_command *command) {
+    put_bytes(out, command->key);
+    lapse_out_text(out, " owner ");
+    put_bytes(out, command->u.lease.owner);
+    if (command->u.lease.session.len > 0) {
+        lapse_out_text(out, " session ");
+        put_bytes(out, command->u.lease.session);
+    } else if (command->verb != LAPSE_VERB_RELEASE) {
+        lapse_out_text(out, " for ");
+        put_span(out, command->u.lease.span.ns);
+    }
+    if (command->verb == LAPSE_VERB_ACQUIRE && command->u.lease.durability == LAPSE_EPHEMERAL) {
+        lapse_out_text(out, " ephemeral");
+    }
+    if (command->u.lease.has_token) {
+        lapse_out_format(out, " token %lld", (long long)command->u.lease.token);
+    }
+}
+
 static void draw_write(struct lapse_out *out, const struct lapse_command *command) {
     switch (command->verb) {
     case LAPSE_VERB_OPEN:
-        draw_term(out, &command->u.open.config.term);
+    case LAPSE_VERB_ALTER:
+        draw_config(out, &command->u.open.config);
+        return;
+    case LAPSE_VERB_GET:
+    case LAPSE_VERB_ENTRY:
+    case LAPSE_VERB_HAS:
+        lapse_out_text(out, command->u.read.peek ? " peek" : "");
+        if (command->u.read.has_revision) {
+            lapse_out_format(out, " rev %lld", (long long)command->u.read.revision);
+        }
+        return;
+    case LAPSE_VERB_LIST:
+    case LAPSE_VERB_ALL:
+    case LAPSE_VERB_COUNT:
+    case LAPSE_VERB_HISTORY:
+        draw_page(out, command);
+        return;
+    case LAPSE_VERB_DELETE:
+    case LAPSE_VERB_PURGE:
+    case LAPSE_VERB_PERSIST:
         break;
     case LAPSE_VERB_SET:
     case LAPSE_VERB_CREATE:
@@ -217,8 +297,29 @@ static void draw_write(struct lapse_out *out, const struct lapse_command *comman
     default:
         return;
     }
-    if (command->verb != LAPSE_VERB_OPEN && command->u.write.has_if_version) {
+    if (command->u.write.has_if_version) {
         lapse_out_format(out, " if_version %lld", (long long)command->u.write.if_version);
+    }
+}
+
+static void draw_config(struct lapse_out *out, const struct lapse_bucket_config *config) {
+    draw_term(out, &config->term);
+    if (config->markers.ns > 0) {
+        lapse_out_text(out, " markers ");
+        put_span(out, config->markers.ns);
+    }
+    if (config->history > 1) {
+        lapse_out_format(out, " history %u", (unsigned)config->history);
+    }
+}
+
+static void draw_page(struct lapse_out *out, const struct lapse_command *command) {
+    if (command->u.page.has_after) {
+        lapse_out_text(out, " after ");
+        put_bytes(out, command->u.page.after);
+    }
+    if (command->u.page.limit > 0) {
+        lapse_out_format(out, " limit %zu", command->u.page.limit);
     }
 }
 
@@ -232,9 +333,18 @@ static void draw_term(struct lapse_out *out, const struct lapse_term *term) {
         lapse_out_text(out, " idle ");
         put_span(out, term->idle.ns);
     }
+    if ((term->given & LAPSE_TERM_IDLE) != 0 && term->cap.ns != 0) {
+        lapse_out_text(out, " cap ");
+        put_span(out, term->cap.ns);
+    }
     if ((term->given & LAPSE_TERM_EXPIRES_AT) != 0) {
         lapse_out_format(out, " expires_at %s", lapse_wall_print(term->expires_at, date));
     }
+    if ((term->given & LAPSE_TERM_SESSION) != 0) {
+        lapse_out_text(out, " session ");
+        put_bytes(out, term->session);
+    }
+    lapse_out_text(out, (term->given & LAPSE_TERM_KEEP) != 0 ? " term keep" : "");
 }
 
 static void draw_reply(struct lapse_out *out, const struct lapse_history_event *event) {
@@ -252,6 +362,7 @@ static void draw_fault(struct lapse_out *out, const struct lapse_setup *setup,
         lapse_out_text(out, " of ");
         put_bytes(out, setup->nodes[event->u.fault.node]);
     }
+    lapse_out_text(out, event->u.fault.machine ? " with its machine" : "");
     if (event->u.fault.has_until) {
         lapse_out_text(out, " until ");
         put_span(out, event->u.fault.until.ns);
@@ -306,6 +417,9 @@ static void draw_probe(struct lapse_out *out, const struct lapse_result_view *vi
         lapse_out_text(out, i == 0 ? ": " : ", ");
         draw_bucket_event(out, &probe->events[i]);
     }
+    if (probe->kind == LAPSE_PROBE_ROWS) {
+        lapse_out_format(out, ": %lld", (long long)probe->row_count);
+    }
     if (probe->kind == LAPSE_PROBE_STOPPED) {
         lapse_out_text(out, probe->flag ? ": yes" : ": no");
     }
@@ -313,7 +427,7 @@ static void draw_probe(struct lapse_out *out, const struct lapse_result_view *vi
 
 static void draw_bucket_event(struct lapse_out *out, const struct lapse_event *event) {
     static const char *const kinds[] = {"", "put", "delete", "purge", "expired", "gap"};
-    static const char *const whys[] = {"", "own", "default", "idle"};
+    static const char *const whys[] = {"", "own", "default", "idle", "session"};
     lapse_out_format(out, "%s ", kinds[event->kind]);
     put_bytes(out, event->bucket);
     lapse_out_text(out, event->bucket.len > 0 ? "/" : "");
@@ -346,6 +460,28 @@ static void draw_rest(struct lapse_out *out, const struct lapse_result_view *vie
             lapse_out_safe_text(out, the_case->slot_names[event->u.unbound.slot]);
         }
         break;
+    case LAPSE_HISTORY_STEP:
+        lapse_out_text(out, "store ");
+        put_span(out, event->u.step.store.ns);
+        lapse_out_format(out, ", %zu rows removed", event->u.step.row_count);
+        break;
+    case LAPSE_HISTORY_CLOCK:
+        if (event->u.clock.node >= 0) {
+            put_bytes(out, the_case->setup->nodes[event->u.clock.node]);
+            lapse_out_text(out, ": ");
+        }
+        draw_wall(out, &event->u.clock.before);
+        lapse_out_text(out, " is set to ");
+        draw_wall(out, &event->u.clock.after);
+        break;
+    case LAPSE_HISTORY_TENURE:
+        put_bytes(out, the_case->setup->nodes[event->u.tenure.node]);
+        lapse_out_text(out, event->u.tenure.machine ? ": opens on another boot, store "
+                                                    : ": opens, store ");
+        put_span(out, event->u.tenure.store.ns);
+        lapse_out_text(out, ", wall ");
+        draw_wall(out, &event->u.tenure.reading);
+        break;
     case LAPSE_HISTORY_NOTE:
         put_bytes(out, event->u.note.text);
         break;
@@ -355,6 +491,11 @@ static void draw_rest(struct lapse_out *out, const struct lapse_result_view *vie
     default:
         break;
     }
+}
+
+static void draw_wall(struct lapse_out *out, const struct lapse_reading *reading) {
+    char date[LAPSE_TIME_TEXT_MAX];
+    lapse_out_text(out, lapse_wall_print(reading->wall, date));
 }
 
 static void put_bytes(struct lapse_out *out, struct lapse_bytes bytes) {

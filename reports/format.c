@@ -68,6 +68,7 @@ void lapse_replay_line(struct lapse_out *out, const struct lapse_result_view *vi
         lapse_out_format(out, " --row %d", view->row);
     }
     lapse_out_format(out, " --seed %llu", (unsigned long long)view->seed);
+    lapse_out_text(out, view->promise_strict ? " --promise strict" : "");
 }
 
 const char *lapse_exit_sentence(int exit_code) {

@@ -609,7 +609,9 @@ static char verb_letter(int verb) {
         {LAPSE_VERB_ALL, 'B'},    {LAPSE_VERB_COUNT, 'N'},   {LAPSE_VERB_ACQUIRE, 'A'},
         {LAPSE_VERB_EXTEND, 'E'}, {LAPSE_VERB_RELEASE, 'R'}, {LAPSE_VERB_INSPECT, 'I'},
         {LAPSE_VERB_WATCH, 'V'},  {LAPSE_VERB_UNWATCH, 'Z'}, {LAPSE_CALL_WRITE, 'W'},
-        {LAPSE_CALL_READ, 'Q'},
+        {LAPSE_CALL_READ, 'Q'},   {LAPSE_VERB_HISTORY, 'T'}, {LAPSE_VERB_BATCH, 'M'},
+        {LAPSE_VERB_SESSION, 'J'}, {LAPSE_VERB_KEEPALIVE, 'E'}, {LAPSE_VERB_CLOSE, 'R'},
+        {LAPSE_VERB_ALTER, 'O'},
     };
     for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
         if (letters[i].verb == verb) {

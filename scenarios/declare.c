@@ -31,6 +31,12 @@ static void add_verb(struct lapse_slot_decl *decl, const struct lapse_node *line
 static void declare_opened(struct walk *w, const struct lapse_node *line);
 static void declare_watch(struct walk *w, const struct lapse_node *line);
 static void declare_leases(struct walk *w, const struct lapse_node *line);
+static void declare_session(struct walk *w, const struct lapse_node *line);
+static void declare_altered(struct walk *w, const struct lapse_node *line);
+static bool read_bucket_word(struct lapse_decoder *d, const struct lapse_node *key,
+                             const struct lapse_node *value, bool send,
+                             struct lapse_bucket_config *ret, bool *ret_locks);
+static bool check_terms(struct lapse_decoder *d, const struct lapse_node *map, unsigned given);
 
 void lapse_resolve_declare(struct lapse_decoder *d) {
     lapse_resolve_declare_buckets(d, lapse_node_get(d->root, "buckets"));
@@ -76,28 +82,50 @@ bool lapse_resolve_terms(struct lapse_decoder *d, const struct lapse_node *map, 
     if (!lapse_shape_is(d, map, LAPSE_NODE_MAP, "a map of a bucket's words")) {
         return false;
     }
-    const int64_t min = send ? INT64_MIN : 1;
     bool fine = true;
     for (size_t i = 0; i < map->count; i++) {
         const struct lapse_node *key = map->keys[i];
-        const struct lapse_node *value = map->items[i];
-        if (!send && !lapse_shape_word(d, key, LAPSE_WORD_BUCKET, "a bucket")) {
-            fine = false;
-        } else if (lapse_node_is(key, "ttl")) {
-            ret->term.given |= LAPSE_TERM_TTL;
-            fine = lapse_number_span(d, value, min, &ret->term.ttl.ns) && fine;
-        } else if (lapse_node_is(key, "idle")) {
-            ret->term.given |= LAPSE_TERM_IDLE;
-            fine = lapse_number_span(d, value, min, &ret->term.idle.ns) && fine;
-        } else if (lapse_node_is(key, "markers") && lapse_node_is(value, "true")) {
-            ret->markers.ns = 3600 * LAPSE_NS_PER_S;
-        } else if (lapse_node_is(key, "markers") && !lapse_node_is(value, "false")) {
-            fine = lapse_number_span(d, value, min, &ret->markers.ns) && fine;
-        } else if (lapse_node_is(key, "locks")) {
-            fine = lapse_shape_flag(d, value, ret_locks) && fine;
-        }
+        fine = (send || lapse_shape_word(d, key, LAPSE_WORD_BUCKET, "a bucket")) &&
+               read_bucket_word(d, key, map->items[i], send, ret, ret_locks) && fine;
     }
-    if (!send && ret->term.given == (LAPSE_TERM_TTL | LAPSE_TERM_IDLE)) {
+    return (send || check_terms(d, map, ret->term.given)) && fine;
+}
+
+/* Other words of a call than those of its bucket are passed over. */
+static bool read_bucket_word(struct lapse_decoder *d, const struct lapse_node *key,
+                             const struct lapse_node *value, bool send,
+                             struct lapse_bucket_config *ret, bool *ret_locks) {
+    const int64_t min = send ? INT64_MIN : 1;
+    if (lapse_node_is(key, "ttl")) {
+        ret->term.given |= LAPSE_TERM_TTL;
+        return lapse_number_span(d, value, min, &ret->term.ttl.ns);
+    }
+    if (lapse_node_is(key, "idle")) {
+        ret->term.given |= LAPSE_TERM_IDLE;
+        return lapse_number_span(d, value, min, &ret->term.idle.ns);
+    }
+    if (lapse_node_is(key, "cap")) {
+        return lapse_number_span(d, value, min, &ret->term.cap.ns);
+    }
+    if (lapse_node_is(key, "markers") && lapse_node_is(value, "true")) {
+        ret->markers.ns = 3600 * LAPSE_NS_PER_S;
+        return true;
+    }
+    if (lapse_node_is(key, "markers") && !lapse_node_is(value, "false")) {
+        return lapse_number_span(d, value, min, &ret->markers.ns);
+    }
+    if (lapse_node_is(key, "history")) {
+        int64_t count = 0;
+        bool fine = send ? lapse_number_count(d, value, 0, UINT32_MAX, &count)
+                         : lapse_number_count(d, value, 1, LAPSE_HISTORY_MAX, &count);
+        ret->history = (uint32_t)count;
+        return fine;
+    }
+    return !lapse_node_is(key, "locks") || lapse_shape_flag(d, value, ret_locks);
+}
+
+static bool check_terms(struct lapse_decoder *d, const struct lapse_node *map, unsigned given) {
+    if (given == (LAPSE_TERM_TTL | LAPSE_TERM_IDLE)) {
         const struct lapse_node *idle = map->keys[lapse_node_index(map, "idle")];
         const struct lapse_node *ttl = map->keys[lapse_node_index(map, "ttl")];
         struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y117", idle->place, "",
@@ -105,9 +133,17 @@ bool lapse_resolve_terms(struct lapse_decoder *d, const struct lapse_node *map, 
         lapse_diag_label(d->diags, diag, ttl->place, "the other one");
         lapse_diag_note(d->diags, diag, "help",
                         "keep one; to show that the store refuses both, send it: {open: NAME, ..}");
-        fine = false;
+        return false;
     }
-    return fine;
+    int64_t cap = lapse_node_index(map, "cap");
+    if (cap < 0 || (given & LAPSE_TERM_IDLE) != 0) {
+        return true;
+    }
+    struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y120", map->keys[cap]->place, "",
+                                                "`cap` does nothing without `idle`");
+    lapse_diag_note(d->diags, diag, "help",
+                    "it bounds how far uses move an end: add `idle`, or take `cap` out");
+    return false;
 }
 
 static void declare_resources(struct lapse_decoder *d, const struct lapse_node *node) {
@@ -243,7 +279,16 @@ static void walk_line(struct walk *w, const struct lapse_node *line) {
     declare_save(w, line, times);
     declare_watch(w, line);
     declare_leases(w, line);
+    declare_session(w, line);
     declare_opened(w, line);
+    declare_altered(w, line);
+    const struct lapse_node *batch = lapse_node_get(line, "batch");
+    for (size_t i = 0; batch != NULL && batch->kind == LAPSE_NODE_SEQ && i < batch->count; i++) {
+        if (batch->items[i]->kind == LAPSE_NODE_MAP) {
+            declare_leases(w, batch->items[i]);
+            declare_session(w, batch->items[i]);
+        }
+    }
     int64_t around = w->times;
     w->times = times;
     walk_list(w, lapse_node_get(line, "do"));
@@ -346,11 +391,12 @@ static struct lapse_slot_decl *add_slot(struct walk *w, const struct lapse_node 
 static void add_verb(struct lapse_slot_decl *decl, const struct lapse_node *line) {
     const char *word = "";
     for (size_t i = 0; i < line->count; i++) {
-        const struct lapse_word *row = lapse_word_find(LAPSE_WORD_VERB, line->keys[i]->text);
-        word = row != NULL && row->stage == 1 ? row->word : word;
+        const struct lapse_word *row = lapse_decode_main_row(line, line->keys[i]->text);
+        bool runs = row != NULL && row->kind == LAPSE_WORD_VERB && row->stage <= LAPSE_STAGE_NOW;
+        word = runs ? row->word : word;
     }
     int verb = lapse_decode_verb(word);
-    bool dated = lapse_node_get(line, "expires_at") != NULL;
+    bool dated = lapse_node_get(line, "expires_at") != NULL || lapse_node_get(line, "term") != NULL;
     for (int i = LAPSE_FIELD_DEFAULT; i < LAPSE_FIELDS; i++) {
         decl->kinds[i] |=
             verb == 0 ? UINT32_MAX : lapse_field_saved(verb, dated, (enum lapse_field)i);
@@ -409,5 +455,29 @@ static void declare_leases(struct walk *w, const struct lapse_node *line) {
         }
         w->d->leases_open = w->d->leases_open || strchr(name->text, '$') != NULL;
         (void)lapse_decoder_name(w->d, LAPSE_SPACE_LEASE, name->text, 0);
+    }
+}
+
+/* A session is opened by its own verb; a write or an acquire then ends with it. */
+static void declare_session(struct walk *w, const struct lapse_node *line) {
+    const struct lapse_node *name = lapse_node_get(line, "session");
+    if (name == NULL || name->kind != LAPSE_NODE_SCALAR ||
+        lapse_decode_main_row(line, "session") == NULL) {
+        return;
+    }
+    w->d->sessions_open = w->d->sessions_open || strchr(name->text, '$') != NULL;
+    (void)lapse_decoder_name(w->d, LAPSE_SPACE_SESSION, name->text, 0);
+}
+
+/* A bucket that is given markers by a call has ends that become events. */
+static void declare_altered(struct walk *w, const struct lapse_node *line) {
+    const struct lapse_node *name = lapse_node_get(line, "alter");
+    if (name == NULL || name->kind != LAPSE_NODE_SCALAR || lapse_node_index(line, "markers") < 0) {
+        return;
+    }
+    int32_t bucket = lapse_decoder_find(w->d, LAPSE_SPACE_BUCKET, name->text, name->len);
+    if (bucket >= 0) {
+        struct lapse_bucket_decl *decl = lapse_list_at(&w->d->bucket_decls, (size_t)bucket);
+        decl->markers_open = true;
     }
 }

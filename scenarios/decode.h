@@ -22,6 +22,7 @@ enum lapse_space {
     LAPSE_SPACE_SLOT_INDEXED, /* the x of $x$n; number: index in `slots` */
     LAPSE_SPACE_MEASURE,
     LAPSE_SPACE_LEASE,
+    LAPSE_SPACE_SESSION,
     LAPSE_SPACE_OPENED /* a bucket that `open` names; number: index in `opened` */
 };
 
@@ -40,13 +41,15 @@ struct lapse_watch_decl {
 };
 
 struct lapse_bucket_decl {
-    bool markers_open; /* whether it has markers is for another row of `vary`, or a mistake */
+    bool markers_open; /* whether it has markers is for another row of `vary`, for an `alter`, or a
+                          mistake */
 };
 /* A fault line, for the check that what ends one has one to end. */
 struct lapse_fault_decl {
     enum lapse_fault_kind kind;
     bool ends;
     bool varied; /* `vary` moves it: it is not the same in every row */
+    int32_t step;
     int32_t actor, node;
     int64_t at_ns;
     struct lapse_place place;
@@ -76,6 +79,8 @@ struct lapse_decoder {
     int64_t times;    /* of the line being decoded; 0: $n stands for nothing */
     int32_t listed;   /* the bucket whose listing is expected; -1 */
     bool leases_open; /* a lease name holds $, so names cannot be checked */
+    bool sessions_open; /* as above, of sessions */
+    bool node_falls;  /* a line crashes or restarts n1 */
     bool endless;     /* a loop has neither times nor until: INSTANT */
     struct lapse_place endless_place;
     bool nomem;
@@ -177,6 +182,8 @@ int32_t lapse_resolve_prefix(const struct lapse_decoder *d, const struct lapse_n
 void lapse_resolve_markers(struct lapse_decoder *d, int32_t bucket, struct lapse_place place);
 /* Notes a lease name that no call of the document names. */
 void lapse_resolve_lease(struct lapse_decoder *d, const struct lapse_node *node);
+/* Notes a session that no line opens. */
+void lapse_resolve_session(struct lapse_decoder *d, const struct lapse_node *node);
 /* Notes that a name of this kind is not there, with the nearest. */
 void lapse_resolve_unknown(struct lapse_decoder *d, struct lapse_place place,
                            enum lapse_space space, const char *name);
@@ -201,6 +208,15 @@ struct lapse_line {
     int64_t at_ns;    /* STEPS FAULTS: when it is due */
     int64_t times;    /* BODY: the loop's; 0 */
 };
+/* The row of a line's verb, observer or fault, if `word` is that here; else NULL. `session` and
+ * `history` are arguments too, where another verb stands. */
+const struct lapse_word *lapse_decode_main_row(const struct lapse_node *map, const char *word);
+/* The line's `after` as a time, or NULL: with list, all and count `after: bucket/key` says where
+ * the listing goes on. */
+const struct lapse_node *lapse_decode_after(const struct lapse_node *map);
+/* Notes that a line has two times; of a listing, how a key is written. */
+void lapse_decode_note_after(struct lapse_decoder *d, const struct lapse_node *map,
+                             const struct lapse_node *after);
 /* Decodes one line; *ret_step is its number, or -1 if it was a mistake. */
 void lapse_decode_line(struct lapse_decoder *d, const struct lapse_line *line, int32_t *ret_step);
 /* Adds an empty step and check; -1: memory ran out. */
@@ -221,7 +237,14 @@ void lapse_decode_probe(struct lapse_decoder *d, const struct lapse_word *row,
                         struct lapse_step_check *check);
 void lapse_decode_fault(struct lapse_decoder *d, const struct lapse_word *row,
                         const struct lapse_node *map, struct lapse_plan_step *step);
-/* Notes each `resume` and `restart` that no earlier fault gives something to end. */
+/* The members of a batch (decode_batch.c). */
+void lapse_decode_batch(struct lapse_decoder *d, const struct lapse_node *list,
+                        struct lapse_plan_call *call);
+/* A verb that is sent to the store with an object and arguments, `map` being its words. */
+void lapse_decode_request(struct lapse_decoder *d, const struct lapse_word *row,
+                          const struct lapse_node *map, struct lapse_plan_call *call);
+/* Notes each `resume` and `restart` that no earlier fault gives something to end; a `resume` ends
+ * what began last, a pause or a suspend. */
 void lapse_decode_fault_ends(struct lapse_decoder *d);
 void lapse_decode_loop(struct lapse_decoder *d, const struct lapse_line *line, int32_t *ret_step);
 void lapse_decode_handlers(struct lapse_decoder *d, const struct lapse_word *row,
@@ -243,7 +266,15 @@ struct lapse_expect *lapse_decode_first(struct lapse_decoder *d, struct lapse_pl
 /* The kind of an event's word ("put"), or 0. */
 enum lapse_event_kind lapse_decode_event_kind(const char *word, size_t len);
 
+/* The words of the verb's own that a line can have, for notes. */
+void lapse_decode_note_takes(struct lapse_decoder *d, struct lapse_diag *diag,
+                             const struct lapse_word *row);
+
 /* ---- Sections. */
+/* `profile`, `policy`, `store` (decode_store.c). */
+void lapse_decode_store(struct lapse_decoder *d);
+/* A store that crashes keeps its rows somewhere, also where no `store` says so. */
+void lapse_decode_store_end(struct lapse_decoder *d);
 void lapse_decode_tasks(struct lapse_decoder *d, const struct lapse_node *actors);
 void lapse_decode_steps(struct lapse_decoder *d, const struct lapse_node *steps,
                         const struct lapse_node *add);

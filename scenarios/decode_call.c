@@ -4,7 +4,7 @@
 #include "decode.h"
 
 /* How a verb's object is read. */
-enum object { OBJECT_KEY = 1, OBJECT_BUCKET, OBJECT_LEASE, OBJECT_RESOURCE };
+enum object { OBJECT_KEY = 1, OBJECT_BUCKET, OBJECT_LEASE, OBJECT_SESSION, OBJECT_RESOURCE };
 struct verb_row {
     const char *word;
     int verb;
@@ -25,13 +25,19 @@ static const struct verb_row verb_rows[] = {
     {"list", LAPSE_VERB_LIST, OBJECT_BUCKET},
     {"all", LAPSE_VERB_ALL, OBJECT_BUCKET},
     {"count", LAPSE_VERB_COUNT, OBJECT_BUCKET},
+    {"history", LAPSE_VERB_HISTORY, OBJECT_KEY},
+    {"batch", LAPSE_VERB_BATCH, 0},
     {"acquire", LAPSE_VERB_ACQUIRE, OBJECT_LEASE},
     {"extend", LAPSE_VERB_EXTEND, OBJECT_LEASE},
     {"release", LAPSE_VERB_RELEASE, OBJECT_LEASE},
     {"inspect", LAPSE_VERB_INSPECT, OBJECT_LEASE},
+    {"session", LAPSE_VERB_SESSION, OBJECT_SESSION},
+    {"keepalive", LAPSE_VERB_KEEPALIVE, OBJECT_SESSION},
+    {"close", LAPSE_VERB_CLOSE, OBJECT_SESSION},
     {"watch", LAPSE_VERB_WATCH, 0},
     {"unwatch", LAPSE_VERB_UNWATCH, 0},
     {"open", LAPSE_VERB_OPEN, 0},
+    {"alter", LAPSE_VERB_ALTER, 0},
     {"write", LAPSE_CALL_WRITE, OBJECT_RESOURCE},
     {"read", LAPSE_CALL_READ, OBJECT_RESOURCE},
     {"work", LAPSE_CALL_WORK, 0},
@@ -44,14 +50,23 @@ static void read_key(struct lapse_decoder *d, const struct lapse_node *node,
                      struct lapse_plan_call *call);
 static void read_arguments(struct lapse_decoder *d, const struct lapse_node *map,
                            struct lapse_plan_call *call);
+static void read_texts(struct lapse_decoder *d, const struct lapse_node *map,
+                       struct lapse_plan_call *call);
+static void read_choices(struct lapse_decoder *d, const struct lapse_node *map,
+                         struct lapse_plan_call *call);
+static void read_page(struct lapse_decoder *d, const struct lapse_node *map,
+                      struct lapse_plan_call *call);
+static const char *missing_word(const struct lapse_node *map, int verb, const char **ret_help);
 static void check_needed(struct lapse_decoder *d, const struct lapse_node *map,
                          const struct lapse_node *key, struct lapse_plan_call *call);
 static void read_watch(struct lapse_decoder *d, const struct lapse_node *map, int32_t actor,
                        struct lapse_plan_call *call);
 static void read_unwatch(struct lapse_decoder *d, const struct lapse_node *map,
                          struct lapse_plan_call *call);
-static void read_open(struct lapse_decoder *d, const struct lapse_node *map,
+static void read_from(struct lapse_decoder *d, const struct lapse_node *from,
                       struct lapse_plan_call *call);
+static void read_open(struct lapse_decoder *d, const struct lapse_node *name,
+                      const struct lapse_node *map, struct lapse_plan_call *call);
 static void read_work(struct lapse_decoder *d, const struct lapse_node *map,
                       struct lapse_plan_step *step);
 static void read_await(struct lapse_decoder *d, const struct lapse_node *node,
@@ -76,19 +91,35 @@ void lapse_decode_call(struct lapse_decoder *d, const struct lapse_word *row,
     LAPSE_ASSERT(verb != NULL);
     step->kind = LAPSE_STEP_CALL;
     struct lapse_plan_call *call = &step->u.call;
+    const struct lapse_node *object = lapse_node_get(map, row->word);
     call->verb = verb->verb;
     call->bucket = call->resource = call->watch = -1;
-    if (verb->verb == LAPSE_VERB_OPEN) {
-        read_open(d, map, call);
+    if (verb->verb == LAPSE_VERB_OPEN || verb->verb == LAPSE_VERB_ALTER) {
+        read_open(d, object, map, call);
+    } else if (verb->verb == LAPSE_VERB_BATCH) {
+        lapse_decode_batch(d, object, call);
+        read_texts(d, map, call);
     } else if (verb->verb == LAPSE_VERB_WATCH) {
         read_watch(d, map, step->actor, call);
     } else if (verb->verb == LAPSE_VERB_UNWATCH) {
         read_unwatch(d, map, call);
     } else {
-        read_object(d, verb, lapse_node_get(map, row->word), call);
-        read_arguments(d, map, call);
-        check_needed(d, map, map->keys[lapse_node_index(map, row->word)], call);
+        lapse_decode_request(d, row, map, call);
     }
+}
+
+void lapse_decode_request(struct lapse_decoder *d, const struct lapse_word *row,
+                          const struct lapse_node *map, struct lapse_plan_call *call) {
+    const struct verb_row *verb = find_row(row->word);
+    LAPSE_ASSERT(verb != NULL);
+    call->verb = verb->verb;
+    call->bucket = call->resource = call->watch = -1;
+    read_object(d, verb, lapse_node_get(map, row->word), call);
+    read_arguments(d, map, call);
+    read_texts(d, map, call);
+    read_choices(d, map, call);
+    read_page(d, map, call);
+    check_needed(d, map, map->keys[lapse_node_index(map, row->word)], call);
 }
 
 static const struct verb_row *find_row(const char *word) {
@@ -112,6 +143,12 @@ static void read_object(struct lapse_decoder *d, const struct verb_row *row,
     case OBJECT_LEASE:
         if (lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "a lease name")) {
             (void)lapse_text_decode(d, node, 0, &call->key);
+        }
+        break;
+    case OBJECT_SESSION:
+        if (lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "a session's name")) {
+            (void)lapse_text_decode(d, node, 0, &call->key);
+            lapse_resolve_session(d, node);
         }
         break;
     case OBJECT_RESOURCE:
@@ -141,9 +178,11 @@ static void read_arguments(struct lapse_decoder *d, const struct lapse_node *map
         {"ttl", LAPSE_OPERAND_SPAN, &call->ttl},
         {"idle", LAPSE_OPERAND_SPAN, &call->idle},
         {"expires_at", LAPSE_OPERAND_DATE, &call->expires_at},
+        {"cap", LAPSE_OPERAND_SPAN, &call->cap},
         {"for", LAPSE_OPERAND_SPAN, &call->span},
         {"if_version", LAPSE_OPERAND_NUMBER, &call->if_version},
         {"token", LAPSE_OPERAND_NUMBER, &call->token},
+        {"rev", LAPSE_OPERAND_NUMBER, &call->rev},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct lapse_node *node = lapse_node_get(map, rows[i].word);
@@ -151,34 +190,120 @@ static void read_arguments(struct lapse_decoder *d, const struct lapse_node *map
             (void)lapse_text_argument(d, node, rows[i].kind, rows[i].operand);
         }
     }
+}
+
+/* `session` and `history` are the verbs of other lines. */
+static void read_texts(struct lapse_decoder *d, const struct lapse_node *map,
+                       struct lapse_plan_call *call) {
     const struct lapse_node *value = lapse_node_get(map, "value");
+    const struct lapse_node *id = lapse_node_get(map, "id");
+    const struct lapse_node *session = lapse_node_get(map, "session");
     if (value != NULL && lapse_shape_is(d, value, LAPSE_NODE_SCALAR, "a text")) {
         call->has_value = lapse_text_decode(d, value, 0, &call->value);
+    }
+    if (id != NULL && lapse_shape_is(d, id, LAPSE_NODE_SCALAR, "a request id (a text)")) {
+        (void)lapse_text_decode(d, id, 0, &call->request);
+        if (id->len == 0) {
+            lapse_mistake_add(d->diags, "Y103", id->place, "", "a request id is not empty");
+        }
+    }
+    if (session != NULL && call->verb != LAPSE_VERB_SESSION &&
+        lapse_shape_is(d, session, LAPSE_NODE_SCALAR, "a session's name")) {
+        (void)lapse_text_decode(d, session, 0, &call->session);
+        lapse_resolve_session(d, session);
+    }
+}
+
+static void read_choices(struct lapse_decoder *d, const struct lapse_node *map,
+                         struct lapse_plan_call *call) {
+    const struct lapse_node *term = lapse_node_get(map, "term");
+    const struct lapse_node *peek = lapse_node_get(map, "peek");
+    const struct lapse_node *durability = lapse_node_get(map, "durability");
+    int64_t cap = lapse_node_index(map, "cap");
+    if (peek != NULL) {
+        (void)lapse_shape_flag(d, peek, &call->peek);
+    }
+    if (term != NULL && !(call->keep = lapse_node_is(term, "keep"))) {
+        struct lapse_diag *diag =
+            lapse_mistake_add(d->diags, "Y127", term->place, "", "`term` takes `keep` alone");
+        lapse_diag_note(d->diags, diag, "help",
+                        "any other term has a word of its own: ttl, idle, expires_at, session");
+    }
+    if (durability != NULL && lapse_node_is(durability, "ephemeral")) {
+        call->durability = LAPSE_EPHEMERAL;
+    } else if (durability != NULL && !lapse_node_is(durability, "persistent")) {
+        lapse_mistake_add(d->diags, "Y127", durability->place, "",
+                          "a lease is `persistent` (unless given) or `ephemeral`");
+    }
+    if (cap >= 0 && lapse_node_index(map, "idle") < 0) {
+        struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y120", map->keys[cap]->place, "",
+                                                    "`cap` does nothing without `idle`");
+        lapse_diag_note(d->diags, diag, "help",
+                        "it bounds how far uses move an end: add `idle`, or take `cap` out");
+    }
+}
+
+/* Where a listing goes on, and how far. */
+static void read_page(struct lapse_decoder *d, const struct lapse_node *map,
+                      struct lapse_plan_call *call) {
+    const struct lapse_node *after = lapse_node_get(map, "after");
+    const struct lapse_node *limit = lapse_node_get(map, "limit");
+    int64_t count = 0;
+    if (limit != NULL && lapse_number_count(d, limit, 1, INT32_MAX, &count)) {
+        call->limit = (size_t)count;
+    }
+    int32_t bucket = -1;
+    size_t offset = 0;
+    if (after == NULL || lapse_decode_after(map) != NULL ||
+        !lapse_resolve_key(d, after, &bucket, &offset)) {
+        return;
+    }
+    call->has_after = lapse_text_decode(d, after, offset, &call->after);
+    if (call->bucket >= 0 && bucket != call->bucket) {
+        const struct lapse_setup_bucket *listed = lapse_list_at(&d->buckets, (size_t)call->bucket);
+        lapse_mistake_add(d->diags, "Y134", lapse_shape_part(after, 0, offset - 1), "",
+                          "a list of `%.60s` goes on after one of its own keys",
+                          (const char *)listed->name.data);
     }
 }
 
 /* What the verb cannot be sent without. Two terms in one call are sent: the store refuses them. */
 static void check_needed(struct lapse_decoder *d, const struct lapse_node *map,
                          const struct lapse_node *key, struct lapse_plan_call *call) {
-    const char *missing = NULL;
     const char *help = "";
-    if ((call->verb == LAPSE_VERB_ACQUIRE || call->verb == LAPSE_VERB_EXTEND) &&
-        lapse_node_get(map, "for") == NULL) {
-        missing = "for";
-        help = "write `for: 30s`, the span of the lease";
-    } else if (call->verb == LAPSE_VERB_UPDATE && lapse_node_get(map, "if_version") == NULL) {
-        missing = "if_version";
-        help = "write `if_version: $v1`; without a revision it is a `set`";
-    } else if (call->verb == LAPSE_VERB_EXPIRE && lapse_node_get(map, "ttl") == NULL &&
-               lapse_node_get(map, "idle") == NULL && lapse_node_get(map, "expires_at") == NULL) {
-        missing = "ttl";
-        help = "write `ttl`, `idle` or `expires_at`; `persist` takes the term away";
-    }
+    const char *missing = missing_word(map, call->verb, &help);
     if (missing != NULL) {
         struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y125", key->place, "",
                                                     "`%s` needs `%s`", key->text, missing);
         lapse_diag_note(d->diags, diag, "help", "%s", help);
     }
+}
+
+static const char *missing_word(const struct lapse_node *map, int verb, const char **ret_help) {
+    bool spanned = lapse_node_get(map, "for") != NULL;
+    if (verb == LAPSE_VERB_ACQUIRE && !spanned && lapse_node_get(map, "session") == NULL) {
+        *ret_help = "write `for: 30s`, the span of the lease, or the `session` that it ends with";
+        return "for";
+    }
+    if (verb == LAPSE_VERB_EXTEND && !spanned) {
+        *ret_help = "write `for: 30s`, the span of the lease";
+        return "for";
+    }
+    if (verb == LAPSE_VERB_SESSION && !spanned) {
+        *ret_help = "write `for: 30s`, how long the session lives without a keepalive";
+        return "for";
+    }
+    if (verb == LAPSE_VERB_UPDATE && lapse_node_get(map, "if_version") == NULL) {
+        *ret_help = "write `if_version: $v1`; without a revision it is a `set`";
+        return "if_version";
+    }
+    static const char *const terms[] = {"ttl", "idle", "expires_at", "session"};
+    bool term = verb != LAPSE_VERB_EXPIRE;
+    for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
+        term = term || lapse_node_get(map, terms[i]) != NULL;
+    }
+    *ret_help = "write `ttl`, `idle` or `expires_at`; `persist` takes the term away";
+    return term ? NULL : "ttl";
 }
 
 static void read_watch(struct lapse_decoder *d, const struct lapse_node *map, int32_t actor,
@@ -202,16 +327,27 @@ static void read_watch(struct lapse_decoder *d, const struct lapse_node *map, in
         const struct lapse_watch_decl *decl = lapse_list_at(&d->watches, (size_t)call->watch);
         call->watch = decl->actor >= 0 && decl->actor != actor ? -1 : call->watch;
     }
-    if (from == NULL || lapse_node_is(from, "now")) {
-        return;
+    if (from != NULL && !lapse_node_is(from, "now")) {
+        read_from(d, from, call);
     }
-    if (lapse_node_is(from, "live")) {
-        call->from = LAPSE_WATCH_LIVE;
-        return;
+}
+
+/* The live keys, or a revision: a number, or a saved one. */
+static void read_from(struct lapse_decoder *d, const struct lapse_node *from,
+                      struct lapse_plan_call *call) {
+    bool number = from->kind == LAPSE_NODE_SCALAR && from->len > 0 &&
+                  strchr("$-0123456789", (int)from->text[0]) != NULL;
+    call->from = LAPSE_WATCH_LIVE;
+    if (number) {
+        call->from = LAPSE_WATCH_REVISION;
+        (void)lapse_text_argument(d, from, LAPSE_OPERAND_NUMBER, &call->rev);
+    } else if (!lapse_node_is(from, "live")) {
+        struct lapse_diag *diag =
+            lapse_mistake_add(d->diags, "Y127", from->place, "",
+                              "a watch is from `now`, from `live` or from a revision");
+        lapse_diag_note(d->diags, diag, "help",
+                        "a revision is a number, or $NAME, saved by a write or by `entry`");
     }
-    struct lapse_diag *diag =
-        lapse_mistake_add(d->diags, "Y127", from->place, "", "a watch is from `now` or `live`");
-    lapse_diag_note(d->diags, diag, "note", "a watch from a revision does not run yet");
 }
 
 static void read_unwatch(struct lapse_decoder *d, const struct lapse_node *map,
@@ -225,14 +361,18 @@ static void read_unwatch(struct lapse_decoder *d, const struct lapse_node *map,
     }
 }
 
-/* The name may be of no declared bucket, and the words may be what the store refuses. */
-static void read_open(struct lapse_decoder *d, const struct lapse_node *map,
-                      struct lapse_plan_call *call) {
-    const struct lapse_node *name = lapse_node_get(map, "open");
+/* The name may be of no declared bucket, and the words may be what the store refuses. What is
+ * altered has been declared, or opened. */
+static void read_open(struct lapse_decoder *d, const struct lapse_node *name,
+                      const struct lapse_node *map, struct lapse_plan_call *call) {
     if (!lapse_shape_name(d, name, "a bucket's name")) {
         return;
     }
     call->bucket = lapse_decoder_find(d, LAPSE_SPACE_BUCKET, name->text, name->len);
+    if (call->verb == LAPSE_VERB_ALTER && call->bucket < 0 &&
+        lapse_decoder_find(d, LAPSE_SPACE_OPENED, name->text, name->len) < 0) {
+        lapse_resolve_unknown(d, name->place, LAPSE_SPACE_BUCKET, name->text);
+    }
     (void)lapse_text_decode(d, name, 0, &call->bucket_name);
     bool locks = false;
     (void)lapse_resolve_terms(d, map, true, &call->config, &locks);

@@ -46,6 +46,7 @@ bool lapse_decode_document(const struct lapse_decode_input *input, struct lapse_
         lapse_resolve_declare(&d);
         decode_sections(&d);
         lapse_decode_fault_ends(&d);
+        lapse_decode_store_end(&d);
         decode_end(&d);
         seal_setup(&d);
         seal_case(&d);
@@ -108,11 +109,10 @@ static void decode_head(struct lapse_decoder *d, const struct lapse_decode_input
     plan->line_last = input->line_last;
     plan->row = input->row;
     plan->document = input->document;
-    plan->setup.profile = lapse_bytes_of("strict");
-    plan->setup.sync = LAPSE_SYNC_NONE;
     plan->setup.epoch.ns = EPOCH_DEFAULT_S * LAPSE_NS_PER_S;
     plan->setup.reap_bound.ns = REAP_BOUND_S * LAPSE_NS_PER_S;
     check_top(d);
+    lapse_decode_store(d);
     decode_epoch(d);
     decode_name(d, input);
 }

@@ -126,8 +126,8 @@ static void read_key(struct lapse_decoder *d, int32_t watch, const struct lapse_
 
 static void read_why(struct lapse_decoder *d, const struct lapse_node *node,
                      struct lapse_event_expect *ret) {
-    static const char *const words[] = {"", "own", "default", "idle"};
-    for (int i = LAPSE_WHY_OWN; i <= LAPSE_WHY_IDLE; i++) {
+    static const char *const words[] = {"", "own", "default", "idle", "session"};
+    for (int i = LAPSE_WHY_OWN; i <= LAPSE_WHY_SESSION; i++) {
         if (lapse_node_is(node, words[i])) {
             ret->has_why = true;
             ret->why = (enum lapse_why)i;
@@ -135,7 +135,7 @@ static void read_why(struct lapse_decoder *d, const struct lapse_node *node,
         }
     }
     lapse_mistake_add(d->diags, "Y127", node->place, "",
-                      "a key ends for one of these reasons: own, default, idle");
+                      "a key ends for one of these reasons: own, default, idle, session");
 }
 
 static void note_event(struct lapse_decoder *d, const struct lapse_node *node) {

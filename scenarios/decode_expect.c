@@ -40,6 +40,10 @@ static void note_never(struct lapse_decoder *d, const struct target *target,
                        enum lapse_status status, const struct lapse_node *key);
 static enum lapse_op op_of(const char *word);
 static struct lapse_operand *read_keys(struct lapse_decoder *d, const struct lapse_node *list);
+static struct lapse_operand *read_records(struct lapse_decoder *d, const struct lapse_node *list);
+static void read_record(struct lapse_decoder *d, const struct lapse_node *node,
+                        struct lapse_operand *ret);
+static bool is_flag(enum lapse_field field);
 static enum lapse_operand_kind kind_of_field(enum lapse_field field, const struct lapse_node *node);
 static void read_compares(struct lapse_decoder *d, enum lapse_field field,
                           enum lapse_operand_kind kind, const struct lapse_node *node,
@@ -78,9 +82,9 @@ struct lapse_expect *lapse_decode_expect(struct lapse_decoder *d, const struct l
     if (node->kind == LAPSE_NODE_MAP) {
         expect->kind = LAPSE_EXPECT_FIELDS;
         read_fields(d, &target, node, expect);
-    } else if (node->kind == LAPSE_NODE_SEQ && lists) {
+    } else if (node->kind == LAPSE_NODE_SEQ && (lists || target.verb == LAPSE_VERB_HISTORY)) {
         expect->kind = LAPSE_EXPECT_KEYS;
-        expect->operands = read_keys(d, node);
+        expect->operands = lists ? read_keys(d, node) : read_records(d, node);
         expect->operand_count = node->count;
     } else {
         expect->kind = LAPSE_EXPECT_ANY;
@@ -366,6 +370,52 @@ static struct lapse_operand *read_keys(struct lapse_decoder *d, const struct lap
     return operands;
 }
 
+/* The records of a key, oldest first: a value's text, or what another record is. */
+static struct lapse_operand *read_records(struct lapse_decoder *d, const struct lapse_node *list) {
+    struct lapse_operand *operands = lapse_decoder_take(d, list->count * sizeof(*operands));
+    for (size_t i = 0; operands != NULL && i < list->count; i++) {
+        read_record(d, list->items[i], &operands[i]);
+    }
+    return operands;
+}
+
+/* {value: delete}, or quotes, make a text of what would be another record. */
+static void read_record(struct lapse_decoder *d, const struct lapse_node *node,
+                        struct lapse_operand *ret) {
+    static const struct {
+        const char *word;
+        enum lapse_record_kind kind;
+    } records[] = {
+        {"delete", LAPSE_RECORD_TOMBSTONE},
+        {"expired", LAPSE_RECORD_MARKER},
+        {"purge", LAPSE_RECORD_PURGE},
+    };
+    const struct lapse_node *value = lapse_node_get(node, "value");
+    if (value != NULL && node->count == 1) {
+        (void)lapse_text_operand(d, value, LAPSE_OPERAND_TEXT, ret);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+        if (lapse_node_is(node, records[i].word) && !node->quoted) {
+            ret->kind = LAPSE_OPERAND_RECORD;
+            ret->number = records[i].kind;
+            return;
+        }
+    }
+    if (node->kind == LAPSE_NODE_SCALAR) {
+        (void)lapse_text_operand(d, node, LAPSE_OPERAND_TEXT, ret);
+        return;
+    }
+    struct lapse_diag *diag =
+        lapse_mistake_add(d->diags, "Y103", node->place, "", "this is not a record of a key");
+    lapse_diag_note(d->diags, diag, "help",
+                    "write a value, or `delete`, `purge` or `expired`; {value: purge} is a text");
+}
+
+static bool is_flag(enum lapse_field field) {
+    return field == LAPSE_FIELD_REPEATED || field == LAPSE_FIELD_MORE;
+}
+
 /* An `end` is a date where it is written as one. */
 static enum lapse_operand_kind kind_of_field(enum lapse_field field,
                                              const struct lapse_node *node) {
@@ -388,6 +438,8 @@ static enum lapse_operand_kind kind_of_field(enum lapse_field field,
     case LAPSE_FIELD_VALUE:
     case LAPSE_FIELD_KEYS:
     case LAPSE_FIELD_OWNER:
+    case LAPSE_FIELD_REPEATED:
+    case LAPSE_FIELD_MORE:
     case LAPSE_FIELDS:
         break;
     }
@@ -450,6 +502,10 @@ static bool read_value(struct lapse_decoder *d, enum lapse_field field,
     if (may_lack && (lapse_node_is(node, "absent") || lapse_node_is(node, "none"))) {
         ret->kind = LAPSE_OPERAND_ABSENT;
         return true;
+    }
+    bool flag = false;
+    if (is_flag(field) && !lapse_shape_flag(d, node, &flag)) {
+        return false;
     }
     return lapse_text_operand(d, node, kind, ret);
 }

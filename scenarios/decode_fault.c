@@ -1,42 +1,64 @@
-/* Faults: which actor or node stands still, dies or begins again. */
+/* Faults and operators' acts: which actor or node stands still, sleeps, dies or begins again, and
+ * whose clock is moved. */
 #include <string.h>
 
 #include "decode.h"
 
-static void read_target(struct lapse_decoder *d, const struct lapse_word *row,
+/* What a fault's word is, and whose fault it can be now. */
+struct fault_row {
+    const char *word;
+    enum lapse_fault_kind kind;
+    bool ends, of_actor;
+};
+static const struct fault_row fault_rows[] = {
+    {"pause", LAPSE_FAULT_PAUSE, false, true},      {"resume", LAPSE_FAULT_PAUSE, true, true},
+    {"crash", LAPSE_FAULT_CRASH, false, true},      {"restart", LAPSE_FAULT_RESTART, false, true},
+    {"suspend", LAPSE_FAULT_SUSPEND, false, false}, {"clock", LAPSE_FAULT_CLOCK, false, false},
+};
+
+static const struct fault_row *find_row(const char *word);
+static void read_target(struct lapse_decoder *d, const struct fault_row *row,
                         const struct lapse_node *node, struct lapse_plan_fault *fault);
+static void read_words(struct lapse_decoder *d, const struct lapse_node *map,
+                       struct lapse_plan_fault *fault);
+static void read_clock(struct lapse_decoder *d, const struct lapse_node *map,
+                       struct lapse_plan_fault *fault);
+static void read_wall(struct lapse_decoder *d, const struct lapse_node *node, int64_t *ret);
+static void read_reap(struct lapse_decoder *d, const struct lapse_node *node,
+                      struct lapse_plan_step *step);
 static void keep_fault(struct lapse_decoder *d, const struct lapse_node *map,
                        const struct lapse_node *target, const struct lapse_plan_step *step);
+static void choose_end(struct lapse_decoder *d, struct lapse_fault_decl *end);
 static bool has_begun(const struct lapse_decoder *d, const struct lapse_fault_decl *end);
 
 void lapse_decode_fault(struct lapse_decoder *d, const struct lapse_word *row,
                         const struct lapse_node *map, struct lapse_plan_step *step) {
+    const struct lapse_node *target = lapse_node_get(map, row->word);
+    const struct fault_row *its = find_row(row->word);
+    if (its == NULL) {
+        read_reap(d, target, step);
+        return;
+    }
     step->kind = LAPSE_STEP_FAULT;
     struct lapse_plan_fault *fault = &step->u.fault;
     fault->actor = fault->node = -1;
-    if (strcmp(row->word, "crash") == 0) {
-        fault->kind = LAPSE_FAULT_CRASH;
-    } else if (strcmp(row->word, "restart") == 0) {
-        fault->kind = LAPSE_FAULT_RESTART;
-    } else {
-        fault->kind = LAPSE_FAULT_PAUSE;
-        fault->ends = strcmp(row->word, "resume") == 0;
-    }
-    read_target(d, row, lapse_node_get(map, row->word), fault);
-    const struct lapse_node *span = lapse_node_get(map, "for");
-    if (span != NULL) {
-        fault->has_for = lapse_number_span(d, span, 0, &fault->for_ns);
-    }
-    keep_fault(d, map, lapse_node_get(map, row->word), step);
+    fault->kind = its->kind;
+    fault->ends = its->ends;
+    read_target(d, its, target, fault);
+    read_words(d, map, fault);
+    keep_fault(d, map, target, step);
 }
 
 void lapse_decode_fault_ends(struct lapse_decoder *d) {
     for (size_t i = 0; i < d->faults.count && d->diags->count <= LAPSE_MISTAKES_MAX; i++) {
-        const struct lapse_fault_decl *end = lapse_list_at(&d->faults, i);
+        struct lapse_fault_decl *end = lapse_list_at(&d->faults, i);
+        if (end->ends) {
+            choose_end(d, end);
+        }
         if (!end->ends || has_begun(d, end)) {
             continue;
         }
-        bool pause = end->kind == LAPSE_FAULT_PAUSE;
+        bool pause = end->kind != LAPSE_FAULT_CRASH;
         const char *name = "n1";
         if (end->actor >= 0) {
             const struct lapse_setup_actor *actor = lapse_list_at(&d->actors, (size_t)end->actor);
@@ -46,47 +68,146 @@ void lapse_decode_fault_ends(struct lapse_decoder *d) {
             lapse_mistake_add(d->diags, "Y135", end->place, "", "no earlier line %s `%.60s`",
                               pause ? "pauses" : "crashes", name);
         lapse_diag_note(d->diags, diag, "help",
-                        pause ? "`resume` ends a `pause` that began at an earlier instant"
+                        pause ? "`resume` ends a `pause` or `suspend` of an earlier instant"
                               : "`restart` ends a `crash` of an earlier instant");
     }
 }
 
-static void read_target(struct lapse_decoder *d, const struct lapse_word *row,
+static const struct fault_row *find_row(const char *word) {
+    for (size_t i = 0; i < sizeof(fault_rows) / sizeof(fault_rows[0]); i++) {
+        if (strcmp(fault_rows[i].word, word) == 0) {
+            return &fault_rows[i];
+        }
+    }
+    return NULL;
+}
+
+static void read_target(struct lapse_decoder *d, const struct fault_row *row,
                         const struct lapse_node *node, struct lapse_plan_fault *fault) {
     if (!lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "an actor, or n1 (the store's node)")) {
         return;
     }
-    if (!lapse_node_is(node, "n1")) {
-        fault->actor = lapse_resolve_name(d, node, LAPSE_SPACE_ACTOR);
+    if (lapse_node_is(node, "n1")) {
+        fault->node = 0;
+        bool falls = fault->kind == LAPSE_FAULT_CRASH || fault->kind == LAPSE_FAULT_RESTART;
+        d->node_falls = d->node_falls || falls;
         return;
     }
-    fault->node = 0;
-    if (fault->kind == LAPSE_FAULT_PAUSE) {
+    fault->actor = lapse_resolve_name(d, node, LAPSE_SPACE_ACTOR);
+    if (row->of_actor || fault->actor < 0) {
         return;
     }
-    struct lapse_diag *diag = lapse_mistake_add(
-        d->diags, "Y102", node->place, "", "`%s` of the store's node does not run yet", row->word);
+    struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y102", node->place, "",
+                                                "`%s` of an actor does not run yet", row->word);
     lapse_diag_note(d->diags, diag, "note",
                     "it belongs to the language, and a later version of this program runs it; "
-                    "`pause: n1` runs now");
+                    "`%s: n1` runs now",
+                    row->word);
+}
+
+static void read_words(struct lapse_decoder *d, const struct lapse_node *map,
+                       struct lapse_plan_fault *fault) {
+    const struct lapse_node *span = lapse_node_get(map, "for");
+    int64_t machine = lapse_node_index(map, "machine");
+    if (span != NULL) {
+        fault->has_for = lapse_number_span(d, span, 0, &fault->for_ns);
+    }
+    if (machine >= 0) {
+        (void)lapse_shape_flag(d, map->items[machine], &fault->machine);
+    }
+    if (machine >= 0 && fault->actor >= 0) {
+        struct lapse_diag *diag =
+            lapse_mistake_add(d->diags, "Y120", map->keys[machine]->place, "",
+                              "`machine` goes with n1: an actor has no machine of its own");
+        lapse_diag_note(d->diags, diag, "help", "leave `machine` out");
+    }
+    if (fault->kind == LAPSE_FAULT_CLOCK) {
+        read_clock(d, map, fault);
+    }
+}
+
+/* A clock is moved by a span, or set to a date: one of the two. */
+static void read_clock(struct lapse_decoder *d, const struct lapse_node *map,
+                       struct lapse_plan_fault *fault) {
+    const struct lapse_node *wall = lapse_node_get(map, "wall");
+    const struct lapse_node *to = lapse_node_get(map, "to");
+    const struct lapse_node *key = map->keys[lapse_node_index(map, "clock")];
+    if ((wall == NULL) == (to == NULL)) {
+        struct lapse_diag *diag =
+            lapse_mistake_add(d->diags, wall == NULL ? "Y125" : "Y120", key->place, "",
+                              wall == NULL ? "`clock` needs `wall` or `to`"
+                                           : "`wall` and `to` cannot stand in one line");
+        lapse_diag_note(d->diags, diag, "help",
+                        "write `wall: +1h` (moved by that) or `to: 2026-01-31T00:00:00Z`");
+        return;
+    }
+    if (wall != NULL) {
+        read_wall(d, wall, &fault->wall_ns);
+        return;
+    }
+    fault->has_to = lapse_number_date(d, to, &fault->to);
+    if (fault->has_to && fault->to.kind == LAPSE_OPERAND_NOW) {
+        struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y107", to->place, "",
+                                                    "a clock is set to a date of its own");
+        lapse_diag_note(d->diags, diag, "help", "to move it write `wall: +15s` or `wall: -15s`");
+    }
+}
+
+/* A span with its sign; + may be left out. */
+static void read_wall(struct lapse_decoder *d, const struct lapse_node *node, int64_t *ret) {
+    if (lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "a duration with its sign (+1h)")) {
+        (void)lapse_number_span_part(d, node, node->text[0] == '+' ? 1 : 0, ret);
+    }
+}
+
+static void read_reap(struct lapse_decoder *d, const struct lapse_node *node,
+                      struct lapse_plan_step *step) {
+    step->kind = LAPSE_STEP_REAP;
+    if (lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "n1 (the store's node)") &&
+        !lapse_node_is(node, "n1")) {
+        struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y127", node->place, "",
+                                                    "`%.60s` is not the store's node", node->text);
+        lapse_diag_note(d->diags, diag, "help", "write `reap: n1`");
+    }
 }
 
 static void keep_fault(struct lapse_decoder *d, const struct lapse_node *map,
                        const struct lapse_node *target, const struct lapse_plan_step *step) {
     const struct lapse_plan_fault *fault = &step->u.fault;
+    /* A store that runs can be restarted, as its operator likes. */
+    bool restarts = fault->kind == LAPSE_FAULT_RESTART;
+    if (fault->kind == LAPSE_FAULT_CLOCK || (restarts && fault->node >= 0)) {
+        return;
+    }
     struct lapse_fault_decl *decl = lapse_decoder_add(d, &d->faults);
     if (decl == NULL) {
         return;
     }
     const struct lapse_node *at = lapse_node_get(map, "at");
-    bool restarts = fault->kind == LAPSE_FAULT_RESTART;
     *decl = (struct lapse_fault_decl){.kind = restarts ? LAPSE_FAULT_CRASH : fault->kind,
                                       .ends = fault->ends || restarts,
                                       .varied = target->varied || at == NULL || at->varied,
+                                      .step = (int32_t)d->steps.count - 1,
                                       .actor = fault->actor,
                                       .node = fault->node,
                                       .at_ns = step->when.ns,
                                       .place = target->place};
+}
+
+/* `resume` ends what began last: a suspend instead of a pause. */
+static void choose_end(struct lapse_decoder *d, struct lapse_fault_decl *end) {
+    int64_t last = INT64_MIN;
+    for (size_t i = 0; end->kind != LAPSE_FAULT_CRASH && i < d->faults.count; i++) {
+        const struct lapse_fault_decl *begin = lapse_list_at(&d->faults, i);
+        bool same = begin->actor == end->actor && begin->node == end->node;
+        bool stands = begin->kind == LAPSE_FAULT_PAUSE || begin->kind == LAPSE_FAULT_SUSPEND;
+        if (same && stands && !begin->ends && begin->at_ns < end->at_ns && begin->at_ns >= last) {
+            last = begin->at_ns;
+            end->kind = begin->kind;
+        }
+    }
+    lapse_decode_step_at(d, end->step)->u.fault.kind =
+        end->kind == LAPSE_FAULT_CRASH ? LAPSE_FAULT_RESTART : end->kind;
 }
 
 /* Whether an earlier fault is what this one ends. At one instant the ends of faults come before

@@ -183,9 +183,10 @@ static bool read_until_answer(const struct lapse_node *until, const struct lapse
     }
     bool found = false;
     for (size_t i = 0; i < map->count; i++) {
-        const struct lapse_word *row = lapse_word_find(LAPSE_WORD_VERB, map->keys[i]->text);
+        const struct lapse_word *row = lapse_decode_main_row(map, map->keys[i]->text);
         enum lapse_status status = LAPSE_OK;
-        if (row != NULL && lapse_decode_answer(row, until->text, &status)) {
+        if (row != NULL && row->kind == LAPSE_WORD_VERB &&
+            lapse_decode_answer(row, until->text, &status)) {
             loop->until_statuses |= LAPSE_HANDLED_BIT(status);
             found = true;
         }

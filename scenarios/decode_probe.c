@@ -12,7 +12,7 @@ static const struct probe_row probe_rows[] = {
     {"left", LAPSE_PROBE_LEFT},         {"holder", LAPSE_PROBE_HOLDER},
     {"believes", LAPSE_PROBE_BELIEVES}, {"may", LAPSE_PROBE_MAY},
     {"stopped", LAPSE_PROBE_STOPPED},   {"events", LAPSE_PROBE_EVENTS},
-    {"measured", LAPSE_PROBE_MEASURED},
+    {"measured", LAPSE_PROBE_MEASURED}, {"rows", LAPSE_PROBE_ROWS},
 };
 
 static void read_kind(struct lapse_decoder *d, const struct lapse_word *row,
@@ -83,9 +83,12 @@ static void read_kind(struct lapse_decoder *d, const struct lapse_word *row,
         probe->watch = lapse_resolve_name(d, object, LAPSE_SPACE_WATCH);
         wanted = needed(d, row, map, "expect");
         break;
+    case LAPSE_PROBE_ROWS:
+        probe->bucket = lapse_resolve_name(d, object, LAPSE_SPACE_BUCKET);
+        wanted = needed(d, row, map, "is");
+        break;
     case LAPSE_PROBE_READ:
     case LAPSE_PROBE_COUNT:
-    case LAPSE_PROBE_ROWS:
         break;
     }
     if (wanted == NULL) {
@@ -97,6 +100,8 @@ static void read_kind(struct lapse_decoder *d, const struct lapse_word *row,
     } else if (probe->kind == LAPSE_PROBE_HOLDER) {
         check->expect = lapse_decode_is(d, LAPSE_FIELD_OWNER, LAPSE_OPERAND_TEXT, wanted);
         check_holder(d, wanted);
+    } else if (probe->kind == LAPSE_PROBE_ROWS) {
+        check->expect = lapse_decode_is(d, LAPSE_FIELD_DEFAULT, LAPSE_OPERAND_NUMBER, wanted);
     } else if (probe->kind == LAPSE_PROBE_EVENTS) {
         check->expect = lapse_decode_events(d, probe->watch, wanted);
     } else {

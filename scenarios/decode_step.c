@@ -8,6 +8,8 @@
 /* Words of any call that are read here or by the handlers. */
 #define LINE_WORDS \
     "at after by expect save label timeout nowait jitter need else under times on_refused on_any"
+/* Reads that can stand in the top-level `expect`. */
+static const char final_reads[] = "get entry has list all count history";
 /* Words that a loop's line keeps for itself when its body stands in the same map. */
 #define LOOP_WORDS "every gap do until times at after by label"
 
@@ -15,18 +17,18 @@ static bool is_before(struct lapse_place a, struct lapse_place b);
 static const char *object_text(struct lapse_decoder *d, const struct lapse_node *object);
 static bool find_main(struct lapse_decoder *d, const struct lapse_line *line, size_t *ret_key,
                       const struct lapse_word **ret_row);
-static const struct lapse_word *main_row(const struct lapse_node *map, const char *word);
 static bool check_words(struct lapse_decoder *d, const struct lapse_line *line, size_t main_key,
                         const struct lapse_word *row);
 static bool check_word(struct lapse_decoder *d, const struct lapse_line *line,
                        const struct lapse_node *key, const struct lapse_word *row);
+static void note_final_argument(struct lapse_decoder *d, const struct lapse_node *key,
+                                const struct lapse_word *row);
 static bool is_known(const char *word);
 static void note_word(struct lapse_decoder *d, const struct lapse_node *key,
                       const struct lapse_word *row);
-static void note_takes(struct lapse_decoder *d, struct lapse_diag *diag,
-                       const struct lapse_word *row);
 static bool check_where(struct lapse_decoder *d, const struct lapse_line *line,
                         const struct lapse_node *key, const struct lapse_word *row);
+static bool lists_keys(const struct lapse_node *map);
 static void read_actor(struct lapse_decoder *d, const struct lapse_line *line,
                        struct lapse_plan_step *step);
 static void read_words(struct lapse_decoder *d, const struct lapse_line *line,
@@ -127,7 +129,7 @@ struct lapse_step_check *lapse_decode_check_at(struct lapse_decoder *d, int32_t 
 void lapse_decode_when(struct lapse_decoder *d, const struct lapse_line *line,
                        struct lapse_when *ret) {
     const struct lapse_node *at = lapse_node_get(line->node, "at");
-    const struct lapse_node *after = lapse_node_get(line->node, "after");
+    const struct lapse_node *after = lapse_decode_after(line->node);
     const struct lapse_node *jitter = lapse_node_get(line->node, "jitter");
     if (jitter != NULL) {
         (void)lapse_number_span(d, jitter, 0, &ret->jitter_ns);
@@ -136,8 +138,7 @@ void lapse_decode_when(struct lapse_decoder *d, const struct lapse_line *line,
         return;
     }
     if (at != NULL && after != NULL && line->where != LAPSE_WHERE_STEPS) {
-        lapse_mistake_add(d->diags, "Y120", after->place, "",
-                          "`at` and `after` cannot stand in one line");
+        lapse_decode_note_after(d, line->node, after);
     }
     switch (line->where) {
     case LAPSE_WHERE_STEPS:
@@ -196,7 +197,7 @@ static bool find_main(struct lapse_decoder *d, const struct lapse_line *line, si
     const struct lapse_node *map = line->node;
     size_t unknown = 0;
     for (size_t i = 0; i < map->count; i++) {
-        const struct lapse_word *row = main_row(map, map->keys[i]->text);
+        const struct lapse_word *row = lapse_decode_main_row(map, map->keys[i]->text);
         if (row == NULL) {
             unknown += is_known(map->keys[i]->text) ? 0 : 1;
             continue;
@@ -230,9 +231,7 @@ static bool find_main(struct lapse_decoder *d, const struct lapse_line *line, si
     return false;
 }
 
-/* The row of a verb, observer or fault, or NULL. `session` and `history` are arguments too, where
- * another verb stands. */
-static const struct lapse_word *main_row(const struct lapse_node *map, const char *word) {
+const struct lapse_word *lapse_decode_main_row(const struct lapse_node *map, const char *word) {
     const struct lapse_word *row = lapse_word_find(LAPSE_WORD_VERB, word);
     row = row == NULL ? lapse_word_find(LAPSE_WORD_OBSERVER, word) : row;
     row = row == NULL ? lapse_word_find(LAPSE_WORD_FAULT, word) : row;
@@ -248,9 +247,32 @@ static const struct lapse_word *main_row(const struct lapse_node *map, const cha
     return row;
 }
 
+void lapse_decode_note_after(struct lapse_decoder *d, const struct lapse_node *map,
+                             const struct lapse_node *after) {
+    struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y120", after->place, "",
+                                                "`at` and `after` cannot stand in one line");
+    if (lists_keys(map) && after->kind == LAPSE_NODE_SCALAR) {
+        lapse_diag_note(d->diags, diag, "help",
+                        "to go on after a key write it as bucket/key: `after: BUCKET/%.40s`",
+                        after->text);
+    }
+}
+
+static bool lists_keys(const struct lapse_node *map) {
+    return lapse_node_index(map, "list") >= 0 || lapse_node_index(map, "all") >= 0 ||
+           lapse_node_index(map, "count") >= 0;
+}
+
+const struct lapse_node *lapse_decode_after(const struct lapse_node *map) {
+    const struct lapse_node *after = lapse_node_get(map, "after");
+    bool key = lists_keys(map) && after != NULL && after->kind == LAPSE_NODE_SCALAR &&
+               strchr(after->text, '/') != NULL;
+    return key ? NULL : after;
+}
+
 static bool check_words(struct lapse_decoder *d, const struct lapse_line *line, size_t main_key,
                         const struct lapse_word *row) {
-    if (row->stage != 1) {
+    if (row->stage > LAPSE_STAGE_NOW) {
         lapse_shape_later(d, line->node->keys[main_key]->place, row);
         return false;
     }
@@ -276,13 +298,17 @@ static bool check_word(struct lapse_decoder *d, const struct lapse_line *line,
         /* There is no client at the end: a read has its arguments, a time and what it must be. */
         common = lapse_words_have("at expect", word) && (call || strcmp(word, "at") == 0);
         common = common || (lapse_node_is(key, "is") && lapse_words_have("count", row->word));
+        if (argument && !common && lapse_words_have(final_reads, row->word)) {
+            note_final_argument(d, key, row);
+            return false;
+        }
     }
     if (common) {
         return true;
     }
     const struct lapse_word *later = lapse_word_find(LAPSE_WORD_ARGUMENT, word);
     later = later == NULL || !argument ? lapse_word_find(LAPSE_WORD_STEP, word) : later;
-    if (later != NULL && later->stage != 1) {
+    if (later != NULL && later->stage > LAPSE_STAGE_NOW) {
         lapse_shape_later(d, key->place, later);
         return false;
     }
@@ -291,6 +317,14 @@ static bool check_word(struct lapse_decoder *d, const struct lapse_line *line,
     }
     note_word(d, key, row);
     return false;
+}
+
+static void note_final_argument(struct lapse_decoder *d, const struct lapse_node *key,
+                                const struct lapse_word *row) {
+    struct lapse_diag *diag = lapse_mistake_add(
+        d->diags, "Y126", key->place, "", "in `expect` a `%s` has no `%s`: it looks at the whole",
+        row->word, key->text);
+    lapse_diag_note(d->diags, diag, "help", "write this read as a line of `steps`");
 }
 
 /* Whether the word is one that some line can have. */
@@ -305,7 +339,7 @@ static void note_word(struct lapse_decoder *d, const struct lapse_node *key,
     if (row != NULL && is_known(key->text)) {
         diag = lapse_mistake_add(d->diags, "Y120", key->place, "", "`%.60s` does not go with `%s`",
                                  key->text, row->word);
-        note_takes(d, diag, row);
+        lapse_decode_note_takes(d, diag, row);
         return;
     }
     struct lapse_nearest nearest;
@@ -327,11 +361,11 @@ static void note_word(struct lapse_decoder *d, const struct lapse_node *key,
     }
     diag = lapse_mistake_add(d->diags, "Y101", key->place, label, "`%.60s` is not a word of a line",
                              key->text);
-    note_takes(d, diag, row);
+    lapse_decode_note_takes(d, diag, row);
 }
 
-static void note_takes(struct lapse_decoder *d, struct lapse_diag *diag,
-                       const struct lapse_word *row) {
+void lapse_decode_note_takes(struct lapse_decoder *d, struct lapse_diag *diag,
+                             const struct lapse_word *row) {
     if (row == NULL) {
         lapse_diag_note(d->diags, diag, "help",
                         "a line has one verb, such as set, get, acquire or gone");
@@ -343,7 +377,8 @@ static void note_takes(struct lapse_decoder *d, struct lapse_diag *diag,
     const char *rest = row->arguments;
     while ((rest = lapse_words_next(rest, word, sizeof(word))) != NULL) {
         const struct lapse_word *argument = lapse_word_find(LAPSE_WORD_ARGUMENT, word);
-        if (argument == NULL || argument->stage == 1) {
+        bool twice = row->kind == LAPSE_WORD_VERB && lapse_words_have(LINE_WORDS, word);
+        if (!twice && (argument == NULL || argument->stage <= LAPSE_STAGE_NOW)) {
             used += (size_t)snprintf(list + used, sizeof(list) - used, " %s", word);
         }
     }
@@ -356,7 +391,6 @@ static void note_takes(struct lapse_decoder *d, struct lapse_diag *diag,
  * faults in steps and `faults`. */
 static bool check_where(struct lapse_decoder *d, const struct lapse_line *line,
                         const struct lapse_node *key, const struct lapse_word *row) {
-    static const char reads[] = "get entry has list all count";
     bool fine = true;
     switch (line->where) {
     case LAPSE_WHERE_STEPS:
@@ -370,7 +404,7 @@ static bool check_where(struct lapse_decoder *d, const struct lapse_line *line,
         fine = row->kind == LAPSE_WORD_FAULT;
         break;
     case LAPSE_WHERE_EXPECT:
-        fine = row->kind == LAPSE_WORD_OBSERVER || lapse_words_have(reads, row->word);
+        fine = row->kind == LAPSE_WORD_OBSERVER || lapse_words_have(final_reads, row->word);
         break;
     }
     if (fine) {
@@ -382,7 +416,7 @@ static bool check_where(struct lapse_decoder *d, const struct lapse_line *line,
     if (row->kind == LAPSE_WORD_OBSERVER) {
         help = "observers stand in `steps` and `expect`: no actor does them";
     } else if (row->kind == LAPSE_WORD_FAULT) {
-        help = "faults stand in `steps` and `faults`: no actor does them";
+        help = "faults and operators' acts stand in `steps` and `faults`: no actor does them";
     }
     lapse_diag_note(d->diags, diag, "help", "%s",
                     strcmp(row->word, "measured") == 0 ? "`measured` stands in `expect`" : help);

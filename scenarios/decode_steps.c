@@ -49,7 +49,7 @@ void lapse_decode_steps(struct lapse_decoder *d, const struct lapse_node *steps,
             continue;
         }
         enum lapse_step_kind kind = lapse_decode_step_at(d, step)->kind;
-        if (kind == LAPSE_STEP_PROBE || kind == LAPSE_STEP_FAULT) {
+        if (kind == LAPSE_STEP_PROBE || kind == LAPSE_STEP_FAULT || kind == LAPSE_STEP_REAP) {
             add_world_step(d, step);
             continue;
         }
@@ -139,7 +139,7 @@ static void find_times(struct lapse_decoder *d, const struct lapse_node *steps,
         }
         now = line_time(d, node, now, last_at);
         const struct lapse_node *at = lapse_node_get(node, "at");
-        at = at == NULL ? lapse_node_get(node, "after") : at;
+        at = at == NULL ? lapse_decode_after(node) : at;
         last_at = at == NULL ? last_at : at;
         *line = (struct due_line){node, now, false, i};
     }
@@ -148,12 +148,11 @@ static void find_times(struct lapse_decoder *d, const struct lapse_node *steps,
 static int64_t line_time(struct lapse_decoder *d, const struct lapse_node *line, int64_t before,
                          const struct lapse_node *before_at) {
     const struct lapse_node *at = lapse_node_get(line, "at");
-    const struct lapse_node *after = lapse_node_get(line, "after");
+    const struct lapse_node *after = lapse_decode_after(line);
     int64_t now = before;
     char text[LAPSE_TIME_TEXT_MAX];
     if (at != NULL && after != NULL) {
-        lapse_mistake_add(d->diags, "Y120", after->place, "",
-                          "`at` and `after` cannot stand in one line");
+        lapse_decode_note_after(d, line, after);
         return before;
     }
     if (after != NULL && lapse_number_span(d, after, 0, &now) && !lapse_ns_add(before, now, &now)) {
@@ -188,7 +187,7 @@ static void find_added(struct lapse_decoder *d, const struct lapse_node *add,
     for (size_t i = 0; i < add->count; i++) {
         const struct lapse_node *node = add->items[i];
         const struct lapse_node *at = lapse_node_get(node, "at");
-        const struct lapse_node *after = lapse_node_get(node, "after");
+        const struct lapse_node *after = lapse_decode_after(node);
         struct due_line *line = lapse_decoder_add(d, lines);
         if (line == NULL) {
             return;

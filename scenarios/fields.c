@@ -14,29 +14,36 @@ struct answer_row {
 };
 
 static const struct answer_row answer_rows[] = {
-    {LAPSE_VERB_SET, LAPSE_OK, "rev end left"},
-    {LAPSE_VERB_CREATE, LAPSE_OK, "rev end left"},
-    {LAPSE_VERB_UPDATE, LAPSE_OK, "rev end left"},
-    {LAPSE_VERB_EXPIRE, LAPSE_OK, "rev end left"},
-    {LAPSE_VERB_PERSIST, LAPSE_OK, "rev end left"},
+    {LAPSE_VERB_SET, LAPSE_OK, "rev end left repeated"},
+    {LAPSE_VERB_CREATE, LAPSE_OK, "rev end left repeated"},
+    {LAPSE_VERB_UPDATE, LAPSE_OK, "rev end left repeated"},
+    {LAPSE_VERB_EXPIRE, LAPSE_OK, "rev end left repeated"},
+    {LAPSE_VERB_PERSIST, LAPSE_OK, "rev end left repeated"},
     {LAPSE_VERB_GET, LAPSE_OK, "value"},
     {LAPSE_VERB_HAS, LAPSE_OK, "value"},
     {LAPSE_VERB_ENTRY, LAPSE_OK, "value rev end left"},
-    {LAPSE_VERB_DELETE, LAPSE_OK, "rev"},
-    {LAPSE_VERB_PURGE, LAPSE_OK, "rev"},
+    {LAPSE_VERB_DELETE, LAPSE_OK, "rev repeated"},
+    {LAPSE_VERB_PURGE, LAPSE_OK, "rev repeated"},
     {LAPSE_VERB_SET, LAPSE_CONFLICT, "rev"},
     {LAPSE_VERB_UPDATE, LAPSE_CONFLICT, "rev"},
     {LAPSE_VERB_DELETE, LAPSE_CONFLICT, "rev"},
     {LAPSE_VERB_PURGE, LAPSE_CONFLICT, "rev"},
     {LAPSE_VERB_EXPIRE, LAPSE_CONFLICT, "rev"},
     {LAPSE_VERB_PERSIST, LAPSE_CONFLICT, "rev"},
-    {LAPSE_VERB_LIST, LAPSE_OK, "keys"},
-    {LAPSE_VERB_ALL, LAPSE_OK, "keys"},
+    {LAPSE_VERB_LIST, LAPSE_OK, "keys more"},
+    {LAPSE_VERB_ALL, LAPSE_OK, "keys more"},
     {LAPSE_VERB_COUNT, LAPSE_OK, "count"},
-    {LAPSE_VERB_ACQUIRE, LAPSE_OK, "owner token end left"},
+    {LAPSE_VERB_ACQUIRE, LAPSE_OK, "owner token end left repeated"},
     {LAPSE_VERB_ACQUIRE, LAPSE_HELD, "owner end left"},
-    {LAPSE_VERB_EXTEND, LAPSE_OK, "owner token end left"},
+    {LAPSE_VERB_EXTEND, LAPSE_OK, "owner token end left repeated"},
+    {LAPSE_VERB_RELEASE, LAPSE_OK, "repeated"},
     {LAPSE_VERB_INSPECT, LAPSE_OK, "owner token end left"},
+    {LAPSE_VERB_HISTORY, LAPSE_OK, "more"},
+    {LAPSE_VERB_BATCH, LAPSE_OK, "repeated"},
+    {LAPSE_VERB_SESSION, LAPSE_OK, "token end left repeated"},
+    {LAPSE_VERB_SESSION, LAPSE_HELD, "owner end left"},
+    {LAPSE_VERB_KEEPALIVE, LAPSE_OK, "token end left repeated"},
+    {LAPSE_VERB_CLOSE, LAPSE_OK, "repeated"},
     {LAPSE_CALL_READ, LAPSE_OK, "value token"},
 };
 
@@ -51,7 +58,8 @@ static const struct field_word field_words[] = {
     {"end", LAPSE_FIELD_END, BIT(SPAN) | BIT(DATE)}, {"left", LAPSE_FIELD_LEFT, BIT(SPAN)},
     {"keys", LAPSE_FIELD_KEYS, BIT(TEXT)},           {"count", LAPSE_FIELD_COUNT, BIT(NUMBER)},
     {"owner", LAPSE_FIELD_OWNER, BIT(TEXT)},         {"token", LAPSE_FIELD_TOKEN, BIT(NUMBER)},
-    {"took", LAPSE_FIELD_TOOK, BIT(SPAN)},
+    {"took", LAPSE_FIELD_TOOK, BIT(SPAN)},           {"repeated", LAPSE_FIELD_REPEATED, BIT(TEXT)},
+    {"more", LAPSE_FIELD_MORE, BIT(TEXT)},
 };
 
 enum { FIELD_WORDS = sizeof(field_words) / sizeof(field_words[0]) };
@@ -82,6 +90,8 @@ enum lapse_field lapse_field_default(int verb) {
     case LAPSE_VERB_ACQUIRE:
     case LAPSE_VERB_EXTEND:
     case LAPSE_VERB_INSPECT:
+    case LAPSE_VERB_SESSION:
+    case LAPSE_VERB_KEEPALIVE:
         return LAPSE_FIELD_TOKEN;
     case LAPSE_VERB_GET:
     case LAPSE_VERB_HAS:
@@ -128,7 +138,7 @@ const char *lapse_field_list_saved(const uint32_t *kinds, char *buf, size_t cap)
     size_t used = 0;
     buf[0] = '\0';
     for (size_t i = 0; i < FIELD_WORDS; i++) {
-        if (kinds[field_words[i].field] != 0 && used + 8 < cap) {
+        if (kinds[field_words[i].field] != 0 && used + 12 < cap) {
             used += (size_t)snprintf(buf + used, cap - used, "%s%s", used == 0 ? "" : " ",
                                      field_words[i].word);
         }

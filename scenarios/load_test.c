@@ -282,6 +282,165 @@ Test(load, like_copies_and_change_drop_and_add_edit_the_copy) {
     lapse_file_free(&file);
 }
 
+/* Words of the engine's stage, each in a line of its own. */
+static const char engine_story[] =
+    "name: engine\n"
+    "profile: nats\n"
+    "policy: {wall_back: frozen, older_value: absent}\n"
+    "store: {kind: sqlite, sync: normal}\n"
+    "buckets: {b: {idle: 1h, cap: 1d, history: 64, markers: 2h}, c: {}}\n"
+    "steps:\n"
+    "  - {at: 0s, session: s1, for: 30s, id: r1, save: s}\n"
+    "  - {set: b/k, value: x, session: s1, id: r-$s, save: v, expect: {repeated: false}}\n"
+    "  - {set: c/k, value: x, term: keep, if_version: $v}\n"
+    "  - {create: c/i, value: x, idle: 10s, cap: 1m, expect: [ok, lost]}\n"
+    "  - {get: b/k, rev: $v, peek: true}\n"
+    "  - {history: b/k, limit: 3, expect: [x, delete, purge, expired, {value: purge}, 'delete']}\n"
+    "  - {list: b, after: b/j$n, limit: 2, times: 2, expect: {keys: [k], more: true}}\n"
+    "  - {after: 1s, count: b}\n"
+    "  - {acquire: jobs/x, session: s1, durability: ephemeral, expect: lost}\n"
+    "  - batch: [{set: b/k, value: y, if_version: $v}, {acquire: jobs/y, session: s1},\n"
+    "            {close: s1}]\n"
+    "    id: r2\n"
+    "    expect: [ok, conflict]\n"
+    "  - {keepalive: s1, expect: lost}\n"
+    "  - {alter: c, ttl: 1h, history: 65, markers: true, expect: invalid}\n"
+    "  - {watch: b, from: $v, as: w}\n"
+    "  - {watch: c, from: 7}\n"
+    "  - {reap: n1}\n"
+    "  - {rows: b, is: {le: 3}}\n"
+    "  - {events: w, expect: [{expired: k, why: session}]}\n"
+    "  - {at: 2s, crash: n1, for: 1s}\n"
+    "  - {at: 5s, suspend: n1}\n"
+    "  - {at: 6s, resume: n1}\n"
+    "  - {at: 7s, clock: n1, wall: -200s}\n"
+    "  - {at: 7s, clock: n1, to: epoch+1h}\n"
+    "  - {at: 8s, restart: n1, machine: true}\n"
+    "expect: [{history: b/k, expect: absent}, {rows: c, is: 0}]\n";
+
+Test(load, a_plan_has_the_words_of_records_sessions_and_batches) {
+    struct lapse_file file;
+    load_text(engine_story, &file);
+    cr_assert_eq(file.plan_count, 1);
+    const struct lapse_plan_call *call = &step_of(&file, 0, 0)->u.call;
+    cr_expect(call->verb == LAPSE_VERB_SESSION && call->span.number == 30 * S);
+    cr_expect(call->request.part_count == 1 && call->session.part_count == 0);
+    call = &step_of(&file, 0, 1)->u.call;
+    cr_expect(call->session.part_count == 1 && call->request.part_count == 2);
+    cr_expect(step_of(&file, 0, 2)->u.call.keep && !call->keep);
+    call = &step_of(&file, 0, 3)->u.call;
+    cr_expect(call->idle.number == 10 * S && call->cap.number == 60 * S);
+    call = &step_of(&file, 0, 4)->u.call;
+    cr_expect(call->peek && call->rev.kind == LAPSE_OPERAND_SLOT);
+    call = &step_of(&file, 0, 6)->u.call;
+    cr_expect(call->has_after && call->after.part_count == 2 && call->limit == 2);
+    cr_expect_eq(step_of(&file, 0, 6)->when.ns, 0);
+    cr_expect_eq(step_of(&file, 0, 7)->when.ns, S);
+    cr_expect_not(step_of(&file, 0, 7)->u.call.has_after);
+    call = &step_of(&file, 0, 8)->u.call;
+    cr_expect(call->durability == LAPSE_EPHEMERAL && call->span.kind == 0);
+    call = &step_of(&file, 0, 9)->u.call;
+    cr_assert(call->verb == LAPSE_VERB_BATCH && call->batch_count == 3);
+    cr_expect(call->batch[0].if_version.kind == LAPSE_OPERAND_SLOT && call->batch[0].bucket == 0);
+    cr_expect(call->batch[1].session.part_count == 1 && call->batch[2].verb == LAPSE_VERB_CLOSE);
+    cr_expect_eq(step_of(&file, 0, 10)->u.call.span.kind, 0);
+    call = &step_of(&file, 0, 11)->u.call;
+    cr_expect(call->verb == LAPSE_VERB_ALTER && call->config.history == 65 && call->bucket == 1);
+    call = &step_of(&file, 0, 12)->u.call;
+    cr_expect(call->from == LAPSE_WATCH_REVISION && call->rev.kind == LAPSE_OPERAND_SLOT);
+    cr_expect_eq(step_of(&file, 0, 13)->u.call.rev.number, 7);
+    lapse_file_free(&file);
+}
+
+Test(load, a_history_lists_values_and_what_other_records_are) {
+    struct lapse_file file;
+    load_text(engine_story, &file);
+    const struct lapse_expect *expect = file.plans[0]->the_case.checks[5].expect;
+    static const int64_t kinds[] = {
+        0, LAPSE_RECORD_TOMBSTONE, LAPSE_RECORD_PURGE, LAPSE_RECORD_MARKER, 0, 0};
+    cr_assert(expect->kind == LAPSE_EXPECT_KEYS && expect->operand_count == 6);
+    for (size_t i = 0; i < 6; i++) {
+        const struct lapse_operand *operand = &expect->operands[i];
+        cr_expect_eq(operand->number, kinds[i], "record %zu", i);
+        cr_expect_eq(operand->kind, kinds[i] == 0 ? LAPSE_OPERAND_TEXT : LAPSE_OPERAND_RECORD);
+    }
+    lapse_file_free(&file);
+}
+
+Test(load, a_plan_has_its_profile_its_store_and_the_faults_of_its_node) {
+    struct lapse_file file;
+    load_text(engine_story, &file);
+    const struct lapse_plan *plan = file.plans[0];
+    struct lapse_policies policies = lapse_policies_of(LAPSE_PROFILE_NATS);
+    policies.value[LAPSE_POLICY_WALL_BACK] = 2;
+    policies.value[LAPSE_POLICY_OLDER] = 0;
+    cr_expect(lapse_bytes_equal(plan->setup.profile, lapse_bytes_of("nats")));
+    cr_expect_eq(lapse_policies_code(&plan->setup.policies), lapse_policies_code(&policies));
+    cr_expect(plan->store == LAPSE_STORE_SQLITE && plan->setup.durable);
+    cr_expect_eq(plan->setup.sync, LAPSE_SYNC_NORMAL);
+    const struct lapse_bucket_config *config = &plan->setup.buckets[0].config;
+    cr_expect(config->history == 64 && config->term.cap.ns == 86400 * S);
+    cr_expect(step_of(&file, 0, 14)->kind == LAPSE_STEP_REAP && step_of(&file, 0, 14)->actor == -1);
+    cr_expect_eq(step_of(&file, 0, 15)->u.probe.kind, LAPSE_PROBE_ROWS);
+    cr_expect_eq(plan->the_case.checks[16].expect->events[0].why, LAPSE_WHY_SESSION);
+    const struct lapse_plan_fault *fault = &step_of(&file, 0, 17)->u.fault;
+    cr_expect(fault->kind == LAPSE_FAULT_CRASH && fault->node == 0 && fault->for_ns == S);
+    cr_expect_eq(step_of(&file, 0, 18)->u.fault.kind, LAPSE_FAULT_SUSPEND);
+    fault = &step_of(&file, 0, 19)->u.fault;
+    cr_expect(fault->kind == LAPSE_FAULT_SUSPEND && fault->ends);
+    cr_expect_eq(step_of(&file, 0, 20)->u.fault.wall_ns, -200 * S);
+    fault = &step_of(&file, 0, 21)->u.fault;
+    cr_expect(fault->has_to && fault->to.number == (INT64_C(946684800) + 3600) * S);
+    fault = &step_of(&file, 0, 22)->u.fault;
+    cr_expect(fault->kind == LAPSE_FAULT_RESTART && fault->machine && fault->node == 0);
+    cr_expect_eq(step_of(&file, 0, 23)->u.probe.verb, LAPSE_VERB_HISTORY);
+    cr_expect_eq(plan->world_step_count, 9);
+    lapse_file_free(&file);
+}
+
+Test(load, a_store_that_falls_keeps_its_rows_in_memory_unless_told) {
+    static const struct {
+        const char *words;
+        enum lapse_store_kind store;
+        enum lapse_sync sync;
+    } cases[] = {
+        {"steps: [{pause: n1, for: 1s}]\n", LAPSE_STORE_NONE, LAPSE_SYNC_NONE},
+        {"steps: [{crash: client}]\n", LAPSE_STORE_NONE, LAPSE_SYNC_NONE},
+        {"steps: [{crash: n1, for: 1s}]\n", LAPSE_STORE_MEMORY, LAPSE_SYNC_FULL},
+        {"steps: [{reap: n1}]\nfaults: [{at: 0s, restart: n1}]\n", LAPSE_STORE_MEMORY,
+         LAPSE_SYNC_FULL},
+        {"store: {}\nsteps: [{reap: n1}]\n", LAPSE_STORE_MEMORY, LAPSE_SYNC_FULL},
+        {"store: {sync: none}\nsteps: [{restart: n1}]\n", LAPSE_STORE_MEMORY, LAPSE_SYNC_NONE},
+        {"store: {kind: sqlite}\nsteps: [{reap: n1}]\n", LAPSE_STORE_SQLITE, LAPSE_SYNC_FULL},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct lapse_file file;
+        load_text(cases[i].words, &file);
+        const struct lapse_plan *plan = file.plans[0];
+        cr_expect_eq(plan->store, cases[i].store, "case %zu", i);
+        cr_expect_eq(plan->setup.sync, cases[i].sync, "case %zu", i);
+        cr_expect_eq(plan->setup.durable, plan->store != LAPSE_STORE_NONE, "case %zu", i);
+        cr_expect_eq(lapse_policies_code(&plan->setup.policies), 0);
+        lapse_file_free(&file);
+    }
+}
+
+Test(load, a_resume_ends_what_began_last) {
+    struct lapse_file file;
+    load_text("faults:\n"
+              "  - {at: 4s, resume: n1}\n"
+              "  - {at: 1s, suspend: n1}\n"
+              "  - {at: 2s, pause: n1}\n"
+              "  - {at: 3s, pause: client}\n"
+              "  - {at: 9s, suspend: n1}\n"
+              "steps: [{at: 5s, resume: client}, {at: 20s, resume: n1}]\n",
+              &file);
+    cr_expect_eq(step_of(&file, 0, 0)->u.fault.kind, LAPSE_FAULT_PAUSE);
+    cr_expect_eq(step_of(&file, 0, 5)->u.fault.kind, LAPSE_FAULT_PAUSE);
+    cr_expect_eq(step_of(&file, 0, 6)->u.fault.kind, LAPSE_FAULT_SUSPEND);
+    lapse_file_free(&file);
+}
+
 Test(load, a_single_quoted_text_is_what_yaml_says) {
     static const struct {
         const char *written, *text;
@@ -306,18 +465,21 @@ Test(load, a_single_quoted_text_is_what_yaml_says) {
 }
 
 Test(load, a_failing_allocation_is_nomem_and_leaks_nothing) {
-    enum lapse_status status = LAPSE_NOMEM;
-    for (long n = 0; status == LAPSE_NOMEM; n++) {
-        struct meter meter = {n, 0};
-        lapse_alloc alloc = {meter_resize, &meter};
-        struct lapse_file file;
-        status = lapse_file_load(&alloc, "story.yaml", story, strlen(story), &file);
-        cr_assert(status == LAPSE_NOMEM || n > 50);
-        cr_assert(status == LAPSE_NOMEM ? file.plan_count == 0 : file.plan_count == 1);
-        lapse_file_free(&file);
-        cr_assert_eq(meter.held, 0, "after %ld requests %ld are held", n, meter.held);
+    const char *const stories[] = {story, engine_story};
+    for (size_t i = 0; i < 2; i++) {
+        enum lapse_status status = LAPSE_NOMEM;
+        for (long n = 0; status == LAPSE_NOMEM; n++) {
+            struct meter meter = {n, 0};
+            lapse_alloc alloc = {meter_resize, &meter};
+            struct lapse_file file;
+            status = lapse_file_load(&alloc, "story.yaml", stories[i], strlen(stories[i]), &file);
+            cr_assert(status == LAPSE_NOMEM || n > 50);
+            cr_assert(status == LAPSE_NOMEM ? file.plan_count == 0 : file.plan_count == 1);
+            lapse_file_free(&file);
+            cr_assert_eq(meter.held, 0, "after %ld requests %ld are held", n, meter.held);
+        }
+        cr_assert_eq(status, LAPSE_OK);
     }
-    cr_assert_eq(status, LAPSE_OK);
 }
 
 Test(load, a_file_that_is_not_there_is_io) {

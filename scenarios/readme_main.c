@@ -79,7 +79,7 @@ static void run_words(struct run *run) {
     const struct lapse_word *table = lapse_word_table(&count);
     bool all = true;
     for (size_t i = 0; i < count; i++) {
-        if (table[i].stage == 1 && !shown(run->blocks, table[i].word)) {
+        if (table[i].stage <= LAPSE_STAGE_NOW && !shown(run->blocks, table[i].word)) {
             printf("# no block shows `%s` (%s)\n", table[i].word, table[i].sentence);
             all = false;
         }

@@ -84,6 +84,17 @@ void lapse_resolve_lease(struct lapse_decoder *d, const struct lapse_node *node)
     }
 }
 
+void lapse_resolve_session(struct lapse_decoder *d, const struct lapse_node *node) {
+    if (node->kind != LAPSE_NODE_SCALAR || d->sessions_open || strchr(node->text, '$') != NULL ||
+        lapse_decoder_find(d, LAPSE_SPACE_SESSION, node->text, node->len) >= 0) {
+        return;
+    }
+    struct lapse_diag *diag =
+        lapse_mistake_add(d->diags, "Y111", node->place, "",
+                          "no line of this document opens the session `%.60s`", node->text);
+    lapse_diag_note(d->diags, diag, "help", "open it: {session: %.60s, for: 30s}", node->text);
+}
+
 void lapse_resolve_unknown(struct lapse_decoder *d, struct lapse_place place,
                            enum lapse_space space, const char *name) {
     struct lapse_nearest nearest;
@@ -151,6 +162,8 @@ static const char *space_word(enum lapse_space space) {
         return "saved name";
     case LAPSE_SPACE_MEASURE:
         return "measure";
+    case LAPSE_SPACE_SESSION:
+        return "session";
     case LAPSE_SPACE_LEASE:
     case LAPSE_SPACE_OPENED:
         break;
@@ -190,6 +203,7 @@ static const char *name_at(const struct lapse_decoder *d, enum lapse_space space
     case LAPSE_SPACE_SLOT:
     case LAPSE_SPACE_SLOT_INDEXED:
     case LAPSE_SPACE_LEASE:
+    case LAPSE_SPACE_SESSION:
     case LAPSE_SPACE_OPENED:
         break;
     }

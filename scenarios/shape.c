@@ -58,7 +58,7 @@ bool lapse_shape_is(struct lapse_decoder *d, const struct lapse_node *node,
 bool lapse_shape_word(struct lapse_decoder *d, const struct lapse_node *key,
                       enum lapse_word_kind kind, const char *thing) {
     const struct lapse_word *row = lapse_word_find(kind, key->text);
-    if (row != NULL && row->stage == 1) {
+    if (row != NULL && row->stage <= LAPSE_STAGE_NOW) {
         return true;
     }
     if (row != NULL) {
@@ -77,12 +77,13 @@ bool lapse_shape_word(struct lapse_decoder *d, const struct lapse_node *key,
     }
     struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y101", key->place, label,
                                                 "`%.60s` is not a word of %s", key->text, thing);
-    char list[256] = "";
+    char list[320] = "";
     size_t used = 0;
     size_t count = 0;
     const struct lapse_word *table = lapse_word_table(&count);
     for (size_t i = 0; i < count; i++) {
-        if (table[i].kind == kind && table[i].stage == 1 && used + 24 < sizeof(list)) {
+        if (table[i].kind == kind && table[i].stage <= LAPSE_STAGE_NOW &&
+            used + 24 < sizeof(list)) {
             used += (size_t)snprintf(list + used, sizeof(list) - used, " %s", table[i].word);
         }
     }

@@ -277,7 +277,7 @@ static bool read_field(struct lapse_decoder *d, const struct lapse_node *node, s
         lapse_diag_note(d->diags, diag, "help", "did you mean `%s`?", nearest.best);
     }
     lapse_diag_note(d->diags, diag, "note",
-                    "a saved reply has: value rev end left count owner token took");
+                    "a saved reply has: value rev end left count owner token took repeated more");
     return false;
 }
 

@@ -48,7 +48,7 @@ void lapse_nearest_offer_kind(struct lapse_nearest *nearest, enum lapse_word_kin
     size_t count = 0;
     const struct lapse_word *table = lapse_word_table(&count);
     for (size_t i = 0; i < count; i++) {
-        if (table[i].kind == kind && table[i].stage == 1) {
+        if (table[i].kind == kind && table[i].stage <= LAPSE_STAGE_NOW) {
             lapse_nearest_offer(nearest, table[i].word);
         }
     }

@@ -113,6 +113,9 @@ static bool watches(const struct lapse_world *world, int32_t actor) {
 
 static bool ends_with_marker(const struct lapse_world *world, size_t strand) {
     struct end_search search = {.world = world, .strand = strand};
+    if (world->node.store == NULL) {
+        return false;
+    }
     enum lapse_status status = lapse_walk(world->node.store, search_end, &search, NULL);
     return status == LAPSE_OK && search.marked && search.ends;
 }

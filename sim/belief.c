@@ -1,6 +1,7 @@
 /* What clients believe. The names of grants lie in the history, in the event that began each. */
 #include "belief.h"
 
+#include "member.h"
 #include "work.h"
 #include "world_events.h"
 
@@ -8,12 +9,12 @@
 
 static struct lapse_sim_belief *about(const struct lapse_world *world,
                                       const struct lapse_sim_call *call);
-static struct lapse_sim_grant of_slot(const struct lapse_world *world, int32_t actor,
-                                      const struct lapse_slot *slot);
-static struct lapse_sim_grant of_operand(const struct lapse_world *world, int32_t actor,
-                                         const struct lapse_operand *operand, int64_t token,
-                                         bool key_lock, int32_t n);
-static struct lapse_sim_grant only_one(const struct lapse_world *world, int32_t actor);
+static bool is_session_verb(int verb);
+static void session_replied(struct lapse_world *world, const struct lapse_sim_call *call);
+static void session_over(struct lapse_world *world, const struct lapse_sim_call *call,
+                         enum lapse_belief_why why);
+static bool of_session(const struct lapse_sim_belief *belief, const struct lapse_sim_call *call);
+static void note_session(struct lapse_sim_belief *belief, const struct lapse_sim_call *call);
 static bool is_lease_verb(int verb);
 static bool names(const struct lapse_grant_ref *ref, bool key_lock, struct lapse_bytes bucket,
                   struct lapse_bytes name);
@@ -33,26 +34,6 @@ static struct lapse_history_event belief_event(const struct lapse_world *world,
                                                int64_t call);
 static bool past_deadline(const struct lapse_world *world, const struct lapse_sim_belief *belief);
 static const struct lapse_setup_actor *setup_of(const struct lapse_world *world, int32_t actor);
-
-struct lapse_sim_grant lapse_sim_belief_grant(const struct lapse_world *world,
-                                              const struct lapse_plan_step *step,
-                                              const struct lapse_request *request, int32_t actor,
-                                              int32_t n) {
-    const struct lapse_operand *token = &step->u.call.token;
-    const struct lapse_operand *version = &step->u.call.if_version;
-    if (step->has_under) {
-        return of_slot(world, actor, lapse_slots_find(&world->slots, step->under, n));
-    }
-    if (step->kind == LAPSE_STEP_CALL && token->kind != 0) {
-        int64_t number =
-            request->verb == LAPSE_CALL_WRITE ? request->token : request->command.u.lease.token;
-        return of_operand(world, actor, token, number, false, n);
-    }
-    if (step->kind == LAPSE_STEP_CALL && step->u.call.key_lock && version->kind != 0) {
-        return of_operand(world, actor, version, request->command.u.write.if_version, true, n);
-    }
-    return only_one(world, actor);
-}
 
 struct lapse_sim_belief *lapse_sim_belief_find(const struct lapse_world *world, int32_t actor,
                                                const struct lapse_sim_grant *grant) {
@@ -87,28 +68,46 @@ bool lapse_sim_belief_look(struct lapse_world *world, int32_t actor,
 bool lapse_sim_belief_gone(const struct lapse_world *world, const struct lapse_sim_call *call) {
     int32_t loop = world->plan->steps[call->step].loop;
     int verb = call->request.verb;
-    bool renewal = renews(verb) && verb != LAPSE_VERB_ACQUIRE && verb != LAPSE_VERB_CREATE;
-    return loop >= 0 && renewal && world->loop_renews[loop] == renewed_hash(&call->request) &&
-           about(world, call) == NULL;
+    bool renewal = renews(verb) && verb != LAPSE_VERB_ACQUIRE && verb != LAPSE_VERB_CREATE &&
+                   verb != LAPSE_VERB_KEEPALIVE;
+    bool gone = loop >= 0 && renewal && world->loop_renews[loop] == renewed_hash(&call->request) &&
+                about(world, call) == NULL;
+    for (size_t i = 0; !gone && i < lapse_sim_member_count(call); i++) {
+        struct lapse_sim_call member = lapse_sim_member_at(call, i);
+        gone = lapse_sim_belief_gone(world, &member);
+    }
+    return gone;
 }
 
 void lapse_sim_belief_sent(struct lapse_world *world, const struct lapse_sim_call *call) {
     int verb = call->request.verb;
     struct lapse_sim_belief *belief = about(world, call);
-    if (belief == NULL) {
-        return;
-    }
     bool gives_up = verb == LAPSE_VERB_DELETE || verb == LAPSE_VERB_PURGE;
-    if (verb == LAPSE_VERB_RELEASE) {
+    if (verb == LAPSE_VERB_CLOSE) {
+        session_over(world, call, LAPSE_BELIEF_RELEASED);
+    }
+    if (belief != NULL && verb == LAPSE_VERB_RELEASE) {
         gives_up = !call->request.command.u.lease.has_token ||
                    call->request.command.u.lease.token == belief->grant.ref.token;
     }
-    if (gives_up) {
+    if (belief != NULL && gives_up) {
         end(world, belief, LAPSE_BELIEF_RELEASED, call->step, call->id);
+    }
+    for (size_t i = 0; i < lapse_sim_member_count(call); i++) {
+        struct lapse_sim_call member = lapse_sim_member_at(call, i);
+        lapse_sim_belief_sent(world, &member);
     }
 }
 
 void lapse_sim_belief_replied(struct lapse_world *world, const struct lapse_sim_call *call) {
+    for (size_t i = 0; i < lapse_sim_member_count(call); i++) {
+        struct lapse_sim_call member = lapse_sim_member_at(call, i);
+        lapse_sim_belief_replied(world, &member);
+    }
+    if (is_session_verb(call->request.verb)) {
+        session_replied(world, call);
+        return;
+    }
     struct lapse_sim_belief *belief = about(world, call);
     if (belief != NULL && denies(world, belief, call)) {
         end(world, belief, LAPSE_BELIEF_DENIED, call->step, call->id);
@@ -174,69 +173,65 @@ size_t lapse_sim_belief_who(const struct lapse_world *world, bool key_lock,
     return count;
 }
 
-/* The actor's belief in the name that the call is about. */
+/* The actor's belief in the name that the call is about; a look at an older record has none. */
 static struct lapse_sim_belief *about(const struct lapse_world *world,
                                       const struct lapse_sim_call *call) {
-    const struct lapse_plan_step *step = &world->plan->steps[call->step];
-    bool lease = is_lease_verb(call->request.verb);
-    if (!lease && !(step->kind == LAPSE_STEP_CALL && step->u.call.key_lock)) {
+    const struct lapse_plan_call *plan = lapse_sim_member_plan(world, call);
+    const struct lapse_command *command = &call->request.command;
+    int verb = call->request.verb;
+    bool lease = is_lease_verb(verb);
+    bool read = verb == LAPSE_VERB_GET || verb == LAPSE_VERB_ENTRY || verb == LAPSE_VERB_HAS;
+    if ((!lease && (plan == NULL || !plan->key_lock)) || (read && command->u.read.has_revision)) {
         return NULL;
     }
-    uint64_t hash = lapse_bytes_hash(call->request.command.key);
+    uint64_t hash = lapse_bytes_hash(command->key);
     for (size_t i = 0; i < world->belief_count; i++) {
         struct lapse_sim_belief *belief = &world->beliefs[i];
         /* A lock's name has the bucket in it, so its hash is another. */
         if (belief->actor == call->actor && (!lease || belief->hash == hash) &&
-            names(&belief->grant.ref, !lease, call->request.command.bucket,
-                  call->request.command.key)) {
+            names(&belief->grant.ref, !lease, command->bucket, command->key)) {
             return belief;
         }
     }
     return NULL;
 }
 
-/* The grant saved in a slot, with the newest token told if the actor still believes in it. */
-static struct lapse_sim_grant of_slot(const struct lapse_world *world, int32_t actor,
-                                      const struct lapse_slot *slot) {
-    if (slot == NULL) {
-        return (struct lapse_sim_grant){0};
-    }
-    struct lapse_sim_grant grant = world->slot_grants[slot - world->slots.items];
-    const struct lapse_sim_belief *belief =
-        grant.ref.given ? lapse_sim_belief_find(world, actor, &grant) : NULL;
-    return belief != NULL ? belief->grant : grant;
+static bool is_session_verb(int verb) {
+    return verb == LAPSE_VERB_SESSION || verb == LAPSE_VERB_KEEPALIVE || verb == LAPSE_VERB_CLOSE;
 }
 
-static struct lapse_sim_grant of_operand(const struct lapse_world *world, int32_t actor,
-                                         const struct lapse_operand *operand, int64_t token,
-                                         bool key_lock, int32_t n) {
-    if (operand->kind == LAPSE_OPERAND_SLOT) {
-        struct lapse_sim_grant grant =
-            of_slot(world, actor, lapse_slots_find(&world->slots, operand->slot, n));
-        if (grant.ref.given) {
-            return grant;
-        }
+/* What is granted with a session ends with it: a keepalive renews all of it, and a reply that
+ * denies the session denies all of it. So does one that tells of a fresh session of that name. */
+static void session_replied(struct lapse_world *world, const struct lapse_sim_call *call) {
+    const struct lapse_answer *answer = &call->answer;
+    bool fresh = call->request.verb == LAPSE_VERB_SESSION && answer->status == LAPSE_OK &&
+                 !answer->renewed && !answer->repeated;
+    if (answer->status == LAPSE_LOST || answer->status == LAPSE_HELD || fresh) {
+        session_over(world, call, LAPSE_BELIEF_DENIED);
+        return;
     }
     for (size_t i = 0; i < world->belief_count; i++) {
-        const struct lapse_sim_belief *belief = &world->beliefs[i];
-        if (belief->actor == actor && belief->grant.ref.token == token &&
-            (!key_lock || belief->grant.ref.key_lock)) {
-            return belief->grant;
+        struct lapse_sim_belief *belief = &world->beliefs[i];
+        if (answer->status == LAPSE_OK && of_session(belief, call)) {
+            renew(world, belief, call);
         }
     }
-    return (struct lapse_sim_grant){0};
 }
 
-static struct lapse_sim_grant only_one(const struct lapse_world *world, int32_t actor) {
-    struct lapse_sim_grant grant = {0};
-    size_t count = 0;
-    for (size_t i = 0; count < 2 && i < world->belief_count; i++) {
-        if (world->beliefs[i].actor == actor) {
-            grant = world->beliefs[i].grant;
-            count++;
+static void session_over(struct lapse_world *world, const struct lapse_sim_call *call,
+                         enum lapse_belief_why why) {
+    for (size_t i = world->belief_count; i > 0; i--) {
+        if (of_session(&world->beliefs[i - 1], call)) {
+            end(world, &world->beliefs[i - 1], why, call->step, call->id);
         }
     }
-    return count == 1 ? grant : (struct lapse_sim_grant){0};
+}
+
+/* Whether the session that a call is about is that of a grant which its actor had then. */
+static bool of_session(const struct lapse_sim_belief *belief, const struct lapse_sim_call *call) {
+    return belief->actor == call->actor && belief->session.len > 0 &&
+           call->id > belief->since_call &&
+           lapse_bytes_equal(belief->session, call->request.command.key);
 }
 
 static bool is_lease_verb(int verb) {
@@ -349,9 +344,10 @@ static void renew(struct lapse_world *world, struct lapse_sim_belief *belief,
         belief->grant.ref.token = call->answer.revision;
     }
     int32_t loop = world->plan->steps[call->step].loop;
-    if (loop >= 0) {
+    if (loop >= 0 && call->request.verb != LAPSE_VERB_KEEPALIVE) {
         world->loop_renews[loop] = renewed_hash(&call->request);
     }
+    note_session(belief, call);
     belief->sent_ns = call->sent_ns;
     belief->has_deadline = false;
     if (!actor->careful || call->answer.end.kind == LAPSE_END_NONE) {
@@ -365,6 +361,29 @@ static void renew(struct lapse_world *world, struct lapse_sim_belief *belief,
         lapse_ns_sub(deadline, actor->margin.ns, &deadline)) {
         belief->has_deadline = true;
         belief->deadline.ns = deadline;
+    }
+}
+
+/* The session that the grant ends with from now on. */
+static void note_session(struct lapse_sim_belief *belief, const struct lapse_sim_call *call) {
+    const struct lapse_command *command = &call->request.command;
+    switch (call->request.verb) {
+    case LAPSE_VERB_ACQUIRE:
+        if (belief->since_call == call->id) { /* asked again, it is what it was */
+            belief->session = command->u.lease.session;
+        }
+        break;
+    case LAPSE_VERB_SET:
+    case LAPSE_VERB_CREATE:
+    case LAPSE_VERB_UPDATE:
+    case LAPSE_VERB_EXPIRE:
+    case LAPSE_VERB_PERSIST:
+        if ((command->u.write.term.given & LAPSE_TERM_KEEP) == 0) {
+            belief->session = command->u.write.term.session;
+        }
+        break;
+    default:
+        break;
     }
 }
 
@@ -387,6 +406,7 @@ static bool renews(int verb) {
     case LAPSE_VERB_UPDATE:
     case LAPSE_VERB_EXPIRE:
     case LAPSE_VERB_PERSIST:
+    case LAPSE_VERB_KEEPALIVE: /* of all grants of the session */
         return true;
     default:
         return false;

@@ -8,12 +8,11 @@
 
 #include "state.h"
 
-/* The grant that a step is under: by the slot of `under`, else by the token it carries, else the
- * only one that the actor believes in. A slot that is not bound gives none. */
+/* The grant that a call, or one inside a batch, or work is under: by the slot of `under`, else by
+ * the token it carries (a batch: the first that one of its calls carries), else the only one that
+ * the actor believes in. A slot that is not bound gives none. In grant.c. */
 struct lapse_sim_grant lapse_sim_belief_grant(const struct lapse_world *world,
-                                              const struct lapse_plan_step *step,
-                                              const struct lapse_request *request, int32_t actor,
-                                              int32_t n);
+                                              const struct lapse_sim_call *call);
 /* The actor's belief in this grant, or NULL. */
 struct lapse_sim_belief *lapse_sim_belief_find(const struct lapse_world *world, int32_t actor,
                                                const struct lapse_sim_grant *grant);

@@ -4,6 +4,7 @@
 
 #include "await.h"
 #include "belief.h"
+#include "member.h"
 #include "request.h"
 #include "watcher.h"
 #include "world_events.h"
@@ -14,6 +15,7 @@ static enum lapse_sim_flow transmit(struct lapse_world *world, const struct laps
 static void push_for_call(struct lapse_world *world, const struct lapse_sim_call *call,
                           int32_t index, enum lapse_queue_kind kind, int64_t at_ns);
 static void take_reply(struct lapse_world *world, const struct lapse_sim_call *call);
+static bool may_send(struct lapse_world *world, const struct lapse_sim_call *call);
 static bool is_act(const struct lapse_world *world, const struct lapse_sim_call *call);
 static int32_t save_slot(const struct lapse_world *world, const struct lapse_sim_call *call);
 
@@ -29,16 +31,13 @@ enum lapse_sim_flow lapse_sim_client_send(struct lapse_world *world, int32_t str
     enum lapse_status status =
         lapse_sim_draft_call(world, &draft, &step->u.call, call.actor, call.n, &miss);
     call.request = draft.request;
-    call.grant = lapse_sim_belief_grant(world, step, &draft.request, call.actor, call.n);
-    bool careful = world->plan->setup.actors[call.actor].careful;
     enum lapse_sim_flow flow;
+    call.grant = lapse_sim_belief_grant(world, &call);
     if (status == LAPSE_ABSENT) {
         flow = lapse_sim_client_unbound(world, &call, &miss);
     } else if (status != LAPSE_OK) {
         flow = lapse_sim_client_refuse(world, &call, status);
-    } else if (careful && (lapse_sim_belief_gone(world, &call) ||
-                           (is_act(world, &call) &&
-                            !lapse_sim_belief_look(world, call.actor, &call.grant, call.step)))) {
+    } else if (!may_send(world, &call)) {
         flow = lapse_sim_client_refuse(world, &call, LAPSE_TOO_LATE);
     } else {
         flow = transmit(world, &call, due_ns);
@@ -49,18 +48,23 @@ enum lapse_sim_flow lapse_sim_client_send(struct lapse_world *world, int32_t str
 
 void lapse_sim_client_reply(struct lapse_world *world, const struct lapse_queue_item *item) {
     struct lapse_sim_call call = world->calls[item->index];
-    world->calls[item->index].id = 0;
+    /* The place is free before the line goes on, which may send the next call. */
+    world->calls[item->index] = (struct lapse_sim_call){0};
     take_reply(world, &call);
+    lapse_sim_client_forget(world, &call);
 }
 
 void lapse_sim_client_timeout(struct lapse_world *world, const struct lapse_queue_item *item) {
     struct lapse_sim_call *kept = &world->calls[item->index];
     struct lapse_sim_call call = *kept;
     kept->answered = true;
-    if (kept->applied) {
-        kept->id = 0; /* its reply waits behind this timeout, and is dropped */
+    if (kept->applied) { /* its reply waits behind this timeout, and is dropped */
         lapse_sim_watcher_abandon(world, &call);
     }
+    if (kept->applied || kept->lost) {
+        lapse_sim_client_forget(world, kept);
+    }
+    call.members_granted = NULL;
     call.answer = (struct lapse_answer){.status = LAPSE_UNKNOWN};
     take_reply(world, &call);
 }
@@ -68,8 +72,14 @@ void lapse_sim_client_timeout(struct lapse_world *world, const struct lapse_queu
 void lapse_sim_client_drop(struct lapse_world *world, const struct lapse_queue_item *item) {
     struct lapse_sim_call *call = &world->calls[item->index];
     if (call->id == item->id) {
-        call->id = 0;
+        lapse_sim_client_forget(world, call);
     }
+}
+
+void lapse_sim_client_forget(struct lapse_world *world, struct lapse_sim_call *call) {
+    lapse_alloc_free(world->alloc, call->members_granted,
+                     call->member_count * sizeof(*call->members_granted));
+    *call = (struct lapse_sim_call){0};
 }
 
 struct lapse_sim_call lapse_sim_client_call(const struct lapse_world *world, int32_t strand,
@@ -236,12 +246,31 @@ static void take_reply(struct lapse_world *world, const struct lapse_sim_call *c
                                                  call->request.verb, &call->answer));
 }
 
-/* A create in a bucket of locks asks for a grant, as an acquire does. */
+/* A careful client looks at its clock before each act, also of those in a batch. */
+static bool may_send(struct lapse_world *world, const struct lapse_sim_call *call) {
+    if (!world->plan->setup.actors[call->actor].careful) {
+        return true;
+    }
+    if (lapse_sim_belief_gone(world, call)) {
+        return false;
+    }
+    bool may = !is_act(world, call) ||
+               lapse_sim_belief_look(world, call->actor, &call->grant, call->step);
+    for (size_t i = 0; may && i < lapse_sim_member_count(call); i++) {
+        struct lapse_sim_call member = lapse_sim_member_at(call, i);
+        member.grant = lapse_sim_belief_grant(world, &member);
+        may = !is_act(world, &member) ||
+              lapse_sim_belief_look(world, call->actor, &member.grant, call->step);
+    }
+    return may;
+}
+
+/* A create in a bucket of locks asks for a grant, as an acquire does; a batch itself is no act. */
 static bool is_act(const struct lapse_world *world, const struct lapse_sim_call *call) {
     int verb = call->request.verb;
-    const struct lapse_plan_step *step = &world->plan->steps[call->step];
-    bool asks = verb == LAPSE_VERB_CREATE && step->u.call.key_lock;
-    return !asks && call->grant.ref.given && verb != LAPSE_VERB_ACQUIRE &&
+    bool asks = verb == LAPSE_VERB_CREATE && lapse_sim_member_plan(world, call)->key_lock;
+    asks = asks || verb == LAPSE_VERB_ACQUIRE;
+    return !asks && verb != LAPSE_VERB_BATCH && call->grant.ref.given &&
            verb != LAPSE_VERB_RELEASE && verb != LAPSE_VERB_INSPECT;
 }
 

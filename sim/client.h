@@ -12,6 +12,9 @@ void lapse_sim_client_timeout(struct lapse_world *world, const struct lapse_queu
 /* A reply that nobody takes: the call's place is free. */
 void lapse_sim_client_drop(struct lapse_world *world, const struct lapse_queue_item *item);
 
+/* Frees a call's place: nothing more comes of it. */
+void lapse_sim_client_forget(struct lapse_world *world, struct lapse_sim_call *call);
+
 /* For work, which is framed like a call: a call of the strand's current line that is in no table.
  */
 struct lapse_sim_call lapse_sim_client_call(const struct lapse_world *world, int32_t strand,

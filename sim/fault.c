@@ -1,4 +1,4 @@
-/* What is done to processes.
+/* What is done to clients. The node has a file of its own, node_fault.c.
  *
  * A paused actor's clocks run on; what comes due for it is parked in order, and at its wake goes
  * back into the queue, oldest due first. A crashed one loses its tasks, timers and beliefs; what it
@@ -7,7 +7,7 @@
 
 #include "belief.h"
 #include "client.h"
-#include "node.h"
+#include "node_fault.h"
 #include "task.h"
 #include "watcher.h"
 #include "work.h"
@@ -26,34 +26,29 @@ static void drop_parked(struct lapse_world *world, struct lapse_sim_actor *actor
 static struct lapse_bytes owner_text(struct lapse_world *world, int32_t actor);
 static void push_end(struct lapse_world *world, enum lapse_queue_kind kind, int32_t step,
                      int32_t actor, int64_t at_ns);
-static int64_t until_of(const struct lapse_world *world, const struct lapse_plan_fault *fault);
 
 void lapse_sim_fault_step(struct lapse_world *world, int32_t step) {
     const struct lapse_plan_fault *fault = &world->plan->steps[step].u.fault;
-    switch (fault->kind) {
-    case LAPSE_FAULT_PAUSE:
-        if (fault->ends) {
-            wake(world, fault->actor, step);
-        } else {
-            pause_it(world, step, fault);
-        }
-        break;
-    case LAPSE_FAULT_CRASH:
+    if (fault->actor < 0) {
+        lapse_sim_node_fault_step(world, step, fault);
+    } else if (fault->kind == LAPSE_FAULT_PAUSE && fault->ends) {
+        wake(world, fault->actor, step);
+    } else if (fault->kind == LAPSE_FAULT_PAUSE) {
+        pause_it(world, step, fault);
+    } else if (fault->kind == LAPSE_FAULT_CRASH) {
         crash(world, step, fault);
-        break;
-    case LAPSE_FAULT_RESTART:
+    } else {
+        LAPSE_ASSERT(fault->kind == LAPSE_FAULT_RESTART);
         crash(world, step, &(struct lapse_plan_fault){.actor = fault->actor, .node = -1});
         restart(world, fault->actor, step);
-        break;
-    case LAPSE_FAULT_SUSPEND:
-    case LAPSE_FAULT_CLOCK:
-        break;
     }
     lapse_world_check(world);
 }
 
 void lapse_sim_fault_end(struct lapse_world *world, const struct lapse_queue_item *item) {
-    if (item->kind == LAPSE_QUEUE_WAKE) {
+    if (item->actor < 0) {
+        lapse_sim_node_fault_end(world, item);
+    } else if (item->kind == LAPSE_QUEUE_WAKE) {
         wake(world, item->actor, item->index);
     } else {
         restart(world, item->actor, item->index);
@@ -71,27 +66,33 @@ void lapse_sim_fault_incarnate(struct lapse_world *world, int32_t actor) {
     lapse_sim_task_begin_all(world, actor);
 }
 
+int64_t lapse_sim_fault_until(const struct lapse_world *world,
+                              const struct lapse_plan_fault *fault) {
+    int64_t until = INT64_MAX;
+    if (fault->has_for && !lapse_ns_add(world->now.ns, fault->for_ns, &until)) {
+        until = INT64_MAX;
+    }
+    return until;
+}
+
 /* A pause within a pause can only make it longer. */
 static void pause_it(struct lapse_world *world, int32_t step,
                      const struct lapse_plan_fault *fault) {
-    bool node = fault->actor < 0;
-    struct lapse_sim_actor *actor = node ? NULL : &world->actors[fault->actor];
-    bool *paused = node ? &world->node.paused : &actor->paused;
-    int64_t *paused_until = node ? &world->node.paused_until_ns : &actor->paused_until_ns;
-    int64_t until = until_of(world, fault);
-    if (!node && !actor->up) {
+    struct lapse_sim_actor *actor = &world->actors[fault->actor];
+    int64_t until = lapse_sim_fault_until(world, fault);
+    if (!actor->up) {
         return;
     }
-    if (!*paused && !node) {
+    if (!actor->paused) {
         actor->paused_at_ns = world->now.ns;
     }
-    if (*paused && *paused_until > until) {
-        until = *paused_until;
+    if (actor->paused && actor->paused_until_ns > until) {
+        until = actor->paused_until_ns;
     }
-    *paused = true;
-    *paused_until = until;
+    actor->paused = true;
+    actor->paused_until_ns = until;
     bool known = until < INT64_MAX;
-    lapse_world_emit_fault(world, true, LAPSE_FAULT_PAUSE, fault->actor, node ? 0 : -1, step,
+    lapse_world_emit_fault(world, true, LAPSE_FAULT_PAUSE, fault->actor, step,
                            known ? &until : NULL);
     if (known) {
         push_end(world, LAPSE_QUEUE_WAKE, step, fault->actor, until);
@@ -99,19 +100,12 @@ static void pause_it(struct lapse_world *world, int32_t step,
 }
 
 static void wake(struct lapse_world *world, int32_t actor, int32_t step) {
-    if (actor < 0) {
-        if (world->node.paused) {
-            lapse_world_emit_fault(world, false, LAPSE_FAULT_PAUSE, -1, 0, step, NULL);
-            lapse_sim_node_wake(world);
-        }
-        return;
-    }
     struct lapse_sim_actor *who = &world->actors[actor];
     if (!who->paused) {
         return;
     }
     who->paused = false;
-    lapse_world_emit_fault(world, false, LAPSE_FAULT_PAUSE, actor, -1, step, NULL);
+    lapse_world_emit_fault(world, false, LAPSE_FAULT_PAUSE, actor, step, NULL);
     for (size_t i = 0; i < who->parked.count; i++) {
         struct lapse_queue_item item = who->parked.items[i];
         item.at_ns = world->now.ns;
@@ -125,12 +119,12 @@ static void wake(struct lapse_world *world, int32_t actor, int32_t step) {
 
 static void crash(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault) {
     struct lapse_sim_actor *who = &world->actors[fault->actor];
-    int64_t until = until_of(world, fault);
+    int64_t until = lapse_sim_fault_until(world, fault);
     bool known = until < INT64_MAX;
     if (!who->up) {
         return;
     }
-    lapse_world_emit_fault(world, true, LAPSE_FAULT_CRASH, fault->actor, -1, step,
+    lapse_world_emit_fault(world, true, LAPSE_FAULT_CRASH, fault->actor, step,
                            known ? &until : NULL);
     lapse_sim_task_kill_all(world, fault->actor);
     lapse_sim_belief_end_all(world, fault->actor, LAPSE_BELIEF_CRASHED, step);
@@ -145,7 +139,7 @@ static void crash(struct lapse_world *world, int32_t step, const struct lapse_pl
 
 static void restart(struct lapse_world *world, int32_t actor, int32_t step) {
     lapse_sim_fault_incarnate(world, actor);
-    lapse_world_emit_fault(world, false, LAPSE_FAULT_CRASH, actor, -1, step, NULL);
+    lapse_world_emit_fault(world, false, LAPSE_FAULT_CRASH, actor, step, NULL);
 }
 
 static void drop_parked(struct lapse_world *world, struct lapse_sim_actor *actor) {
@@ -180,7 +174,7 @@ static struct lapse_bytes owner_text(struct lapse_world *world, int32_t actor) {
 
 static void push_end(struct lapse_world *world, enum lapse_queue_kind kind, int32_t step,
                      int32_t actor, int64_t at_ns) {
-    int32_t incarnation = actor < 0 ? 0 : world->actors[actor].incarnation;
+    int32_t incarnation = world->actors[actor].incarnation;
     lapse_world_push(world, &(struct lapse_queue_item){.at_ns = at_ns,
                                                        .phase = LAPSE_PHASE_FAULTS,
                                                        .kind = kind,
@@ -189,12 +183,4 @@ static void push_end(struct lapse_world *world, enum lapse_queue_kind kind, int3
                                                        .actor = actor,
                                                        .incarnation = incarnation,
                                                        .index = step});
-}
-
-static int64_t until_of(const struct lapse_world *world, const struct lapse_plan_fault *fault) {
-    int64_t until = INT64_MAX;
-    if (fault->has_for && !lapse_ns_add(world->now.ns, fault->for_ns, &until)) {
-        until = INT64_MAX;
-    }
-    return until;
 }

@@ -1,4 +1,4 @@
-/* Faults: pauses of actors and of the store node, crashes and restarts of actors. */
+/* Faults: pauses, crashes and restarts of actors; those of the store node go on to node_fault.h. */
 #ifndef SIM_FAULT_H
 #define SIM_FAULT_H
 
@@ -8,6 +8,9 @@
 void lapse_sim_fault_step(struct lapse_world *world, int32_t step);
 /* A pause or crash with `for:` ends. */
 void lapse_sim_fault_end(struct lapse_world *world, const struct lapse_queue_item *item);
+/* The true time at which a fault with `for:` ends; INT64_MAX: not by itself. */
+int64_t lapse_sim_fault_until(const struct lapse_world *world,
+                              const struct lapse_plan_fault *fault);
 /* The first incarnation of an actor, and each later one: owner text, clocks and tasks. */
 void lapse_sim_fault_incarnate(struct lapse_world *world, int32_t actor);
 

@@ -6,9 +6,11 @@
 
 #include "state.h"
 
-/* Takes in an accepted call on such a key; sets call->granted. */
-void lapse_sim_keylock_apply(struct lapse_world *world, struct lapse_sim_call *call,
-                             const struct lapse_result *result);
+/* Takes in a call that has been decided, or each call of an accepted batch: marks those that made
+ * their client the creator of a key as granted. */
+void lapse_sim_keylock_apply(struct lapse_world *world, struct lapse_sim_call *call);
+/* The store has been opened again: entries that it has lost are there no more. */
+void lapse_sim_keylock_reload(struct lapse_world *world);
 /* Owner text of the creator of a live entry; empty if none is known. */
 struct lapse_bytes lapse_sim_keylock_owner(const struct lapse_world *world,
                                            struct lapse_bytes bucket, struct lapse_bytes key);

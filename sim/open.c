@@ -2,7 +2,7 @@
 #include "open.h"
 
 #include "fault.h"
-#include "node.h"
+#include "tenure.h"
 #include "world_events.h"
 
 static const uint64_t events_max_default = UINT64_C(10000000);
@@ -15,6 +15,7 @@ static void push_world_steps(struct lapse_world *world);
 static void push_finals(struct lapse_world *world);
 static enum lapse_status check_step(const struct lapse_plan *plan, size_t index,
                                     struct lapse_error *err);
+static bool fault_fits(const struct lapse_plan *plan, const struct lapse_plan_fault *fault);
 static bool in_range(int32_t index, size_t count);
 
 enum lapse_status lapse_world_open(const struct lapse_world_options *options,
@@ -38,6 +39,7 @@ enum lapse_status lapse_world_open(const struct lapse_world_options *options,
     world->judge = options->judge;
     world->events_max = options->events_max == 0 ? events_max_default : options->events_max;
     world->check_often = options->check_often;
+    world->clock = lapse_sim_clock_make(options->plan->setup.epoch);
     lapse_queue_init(&world->queue, world->alloc);
     if (make_tables(world)) {
         status = begin(world, err);
@@ -52,10 +54,11 @@ enum lapse_status lapse_world_open(const struct lapse_world_options *options,
     return LAPSE_OK;
 }
 
-/* All that the world owns lies in the arena, the store included, so nothing is closed one by one.
- */
+/* All that the world owns lies in the arena, but for a store in a file: nothing else is closed one
+ * by one. */
 void lapse_world_close(struct lapse_world *world) {
     if (world != NULL) {
+        lapse_sim_tenure_close(world);
         lapse_arena_close(world->arena);
     }
 }
@@ -126,7 +129,7 @@ static void number_loops(struct lapse_world *world) {
 }
 
 static enum lapse_status begin(struct lapse_world *world, struct lapse_error *err) {
-    enum lapse_status status = lapse_sim_node_open(world, err);
+    enum lapse_status status = lapse_sim_tenure_open(world, err);
     if (status != LAPSE_OK) {
         lapse_error_context(err, "the plan's store");
         return status < 0 ? status : LAPSE_INVALID;
@@ -137,7 +140,7 @@ static enum lapse_status begin(struct lapse_world *world, struct lapse_error *er
     push_world_steps(world);
     push_finals(world);
     for (size_t i = 0; i < world->plan->setup.actor_count; i++) {
-        world->actors[i].clock = world->node.clock;
+        world->actors[i].clock = world->clock;
         lapse_sim_fault_incarnate(world, (int32_t)i);
     }
     if (world->status < 0) {
@@ -157,7 +160,9 @@ static void push_world_steps(struct lapse_world *world) {
                                         .rank = number,
                                         .actor = -1,
                                         .index = number};
-        if (step->kind == LAPSE_STEP_FAULT) {
+        if (step->kind == LAPSE_STEP_REAP) {
+            item.kind = LAPSE_QUEUE_REAP;
+        } else if (step->kind == LAPSE_STEP_FAULT) {
             const struct lapse_plan_fault *fault = &step->u.fault;
             bool ends = fault->ends || fault->kind == LAPSE_FAULT_RESTART;
             item.phase = LAPSE_PHASE_FAULTS;
@@ -194,6 +199,10 @@ static enum lapse_status check_step(const struct lapse_plan *plan, size_t index,
         sound = in_range(step->actor, plan->setup.actor_count) &&
                 step->u.call.bucket < (int32_t)plan->setup.bucket_count &&
                 step->u.call.watch < (int32_t)plan->watch_count;
+        for (size_t i = 0; i < step->u.call.batch_count; i++) {
+            sound = sound && step->u.call.batch[i].bucket < (int32_t)plan->setup.bucket_count &&
+                    step->u.call.batch[i].verb != LAPSE_VERB_BATCH;
+        }
         if (step->u.call.verb == LAPSE_CALL_WRITE || step->u.call.verb == LAPSE_CALL_READ) {
             sound = sound && in_range(step->u.call.resource, plan->setup.resource_count);
         }
@@ -210,12 +219,13 @@ static enum lapse_status check_step(const struct lapse_plan *plan, size_t index,
         }
         break;
     case LAPSE_STEP_FAULT:
-        sound = in_range(step->u.fault.actor, plan->setup.actor_count) ||
-                (step->u.fault.kind == LAPSE_FAULT_PAUSE && step->u.fault.node == 0);
+        sound = fault_fits(plan, &step->u.fault);
+        break;
+    case LAPSE_STEP_REAP:
+        sound = step->actor < 0; /* the operator's */
         break;
     case LAPSE_STEP_WORK:
     case LAPSE_STEP_AWAIT:
-    case LAPSE_STEP_REAP:
         sound = in_range(step->actor, plan->setup.actor_count);
         break;
     }
@@ -224,6 +234,18 @@ static enum lapse_status check_step(const struct lapse_plan *plan, size_t index,
                                index);
     }
     return LAPSE_OK;
+}
+
+/* Of actors there are pauses, crashes and restarts. The node may fall only where the plan says what
+ * becomes of its rows. */
+static bool fault_fits(const struct lapse_plan *plan, const struct lapse_plan_fault *fault) {
+    bool falls = fault->kind == LAPSE_FAULT_CRASH || fault->kind == LAPSE_FAULT_RESTART;
+    if (fault->actor >= 0) {
+        return in_range(fault->actor, plan->setup.actor_count) &&
+               (fault->kind == LAPSE_FAULT_PAUSE || falls);
+    }
+    bool date = !fault->has_to || fault->to.kind == LAPSE_OPERAND_DATE;
+    return fault->node == 0 && date && (!falls || plan->store != LAPSE_STORE_NONE);
 }
 
 static bool in_range(int32_t index, size_t count) {

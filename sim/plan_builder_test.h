@@ -42,6 +42,7 @@ static inline void sketch_begin(struct sketch *sketch) {
     sketch->plan.finals = sketch->finals;
     sketch->plan.watch_names = sketch->watch_names;
     sketch->plan.setup.scenario = lapse_bytes_of("test");
+    sketch->plan.setup.sync = LAPSE_SYNC_NONE;
     sketch->plan.setup.epoch.ns = INT64_C(946684800) * LAPSE_NS_PER_S;
     sketch->plan.setup.reap_bound.ns = LAPSE_NS_PER_S;
     sketch->plan.setup.actors = sketch->actors;
@@ -177,6 +178,19 @@ static inline struct lapse_plan_step *sketch_pause(struct sketch *sketch, int32_
     step->u.fault.for_ns = for_ns;
     step->when = (struct lapse_when){LAPSE_WHEN_AT, at_ns, 0};
     sketch->world_steps[sketch->plan.world_step_count++] = sketch_number_of(sketch, step);
+    return step;
+}
+
+/* A fault of the node that begins at an instant; for_ns 0: not by itself ended. The rows are kept
+ * in the world's memory. */
+static inline struct lapse_plan_step *sketch_node_fault(struct sketch *sketch,
+                                                        enum lapse_fault_kind kind, int64_t at_ns,
+                                                        int64_t for_ns) {
+    struct lapse_plan_step *step = sketch_pause(sketch, -1, at_ns, for_ns);
+    step->u.fault.kind = kind;
+    sketch->plan.store = LAPSE_STORE_MEMORY;
+    sketch->plan.setup.durable = true;
+    sketch->plan.setup.sync = LAPSE_SYNC_FULL;
     return step;
 }
 

@@ -9,9 +9,10 @@
 #include "node.h"
 #include "request.h"
 #include "resource.h"
+#include "tenure.h"
 #include "world_events.h"
 
-enum { LOOKS_MAX = 10 };
+enum { LOOKS_MAX = 11 };
 
 /* One look: the event being made, and what it borrows until it is written. */
 struct look {
@@ -28,6 +29,9 @@ static void look_at(struct look *look);
 static void look_key(struct look *look, bool gone);
 static void ask(struct look *look, struct lapse *fork, enum lapse_verb verb);
 static void ask_alone(struct look *look, enum lapse_verb verb);
+static void find_nobody(struct look *look, enum lapse_verb verb);
+static void look_rows(struct look *look);
+static enum lapse_status count_row(void *ctx, const struct lapse_row *row);
 static bool left_alone(const struct look *look);
 static struct lapse_command command_for(const struct look *look, enum lapse_verb verb);
 static void cut_listing(struct look *look, enum lapse_verb verb, size_t at);
@@ -96,9 +100,11 @@ static void look_at(struct look *look) {
     case LAPSE_PROBE_READ:
         look_read(look);
         break;
+    case LAPSE_PROBE_ROWS:
+        look_rows(look);
+        break;
     case LAPSE_PROBE_COUNT:
     case LAPSE_PROBE_MEASURED:
-    case LAPSE_PROBE_ROWS:
         break; /* the judge knows the number */
     }
 }
@@ -106,23 +112,25 @@ static void look_at(struct look *look) {
 /* Listings come before get: a get may renew an idle key, and they show what was there. Create comes
  * last: it is the one verb that should change something. */
 static void look_key(struct look *look, bool gone) {
-    static const enum lapse_verb reads[] = {LAPSE_VERB_LIST, LAPSE_VERB_ALL,   LAPSE_VERB_COUNT,
-                                            LAPSE_VERB_GET,  LAPSE_VERB_ENTRY, LAPSE_VERB_HAS};
+    static const enum lapse_verb reads[] = {LAPSE_VERB_LIST,   LAPSE_VERB_ALL,   LAPSE_VERB_COUNT,
+                                            LAPSE_VERB_GET,    LAPSE_VERB_ENTRY, LAPSE_VERB_HAS,
+                                            LAPSE_VERB_HISTORY};
     static const enum lapse_verb acts[] = {LAPSE_VERB_EXPIRE, LAPSE_VERB_DELETE, LAPSE_VERB_UPDATE,
                                            LAPSE_VERB_CREATE};
-    struct lapse *fork = lapse_sim_node_fork(look->world);
+    struct lapse *fork = lapse_sim_tenure_fork(look->world);
     if (fork == NULL) {
+        find_nobody(look, LAPSE_VERB_GET);
         return;
     }
     for (size_t i = 0; i < sizeof(reads) / sizeof(reads[0]); i++) {
-        if (gone || reads[i] != LAPSE_VERB_HAS) {
+        if (gone || (reads[i] != LAPSE_VERB_HAS && reads[i] != LAPSE_VERB_HISTORY)) {
             ask(look, fork, reads[i]);
         }
     }
     for (size_t i = 0; gone && fork != NULL && i < sizeof(acts) / sizeof(acts[0]); i++) {
         if (!left_alone(look)) {
             lapse_close(fork);
-            fork = lapse_sim_node_fork(look->world);
+            fork = lapse_sim_tenure_fork(look->world);
         }
         if (fork != NULL) {
             ask(look, fork, acts[i]);
@@ -163,11 +171,44 @@ static void ask(struct look *look, struct lapse *fork, enum lapse_verb verb) {
 }
 
 static void ask_alone(struct look *look, enum lapse_verb verb) {
-    struct lapse *fork = lapse_sim_node_fork(look->world);
-    if (fork != NULL) {
-        ask(look, fork, verb);
-        lapse_close(fork);
+    struct lapse *fork = lapse_sim_tenure_fork(look->world);
+    if (fork == NULL) {
+        find_nobody(look, verb);
+        return;
     }
+    ask(look, fork, verb);
+    lapse_close(fork);
+}
+
+/* While the process is down there is no store to look at: the answer is what a call would get. */
+static void find_nobody(struct look *look, enum lapse_verb verb) {
+    look->probe->answer_count = 1;
+    look->answers[0].verb = (int)verb;
+    look->answers[0].answer = (struct lapse_answer){.status = LAPSE_UNAVAILABLE};
+}
+
+/* Rows in storage, of what is live and what is not. */
+static void look_rows(struct look *look) {
+    struct lapse_sim_node *node = &look->world->node;
+    enum lapse_status status = LAPSE_OK;
+    if (node->store != NULL) {
+        status = lapse_walk(node->store, count_row, look->probe, NULL);
+    } else {
+        lapse_journal disk = lapse_sim_rows_journal(&node->rows);
+        status = disk.load(disk.ctx, count_row, look->probe, NULL);
+    }
+    if (status < 0) {
+        lapse_world_fail(look->world, status, "a look at the store's rows");
+    }
+}
+
+static enum lapse_status count_row(void *ctx, const struct lapse_row *row) {
+    struct lapse_probe *probe = ctx;
+    if (row->kind == LAPSE_ROW_RECORD && row->part == LAPSE_PART_DURABLE &&
+        lapse_bytes_equal(row->bucket, probe->bucket)) {
+        probe->row_count++;
+    }
+    return LAPSE_OK;
 }
 
 static struct lapse_command command_for(const struct look *look, enum lapse_verb verb) {

@@ -23,8 +23,9 @@ enum lapse_queue_phase {
 
 enum lapse_queue_kind {
     LAPSE_QUEUE_FAULT = 1, /* index: the world step */
-    LAPSE_QUEUE_WAKE,      /* the end of a pause with `for:`; actor, or node when actor is -1 */
-    LAPSE_QUEUE_RESTART,   /* the end of a crash with `for:` */
+    LAPSE_QUEUE_WAKE,      /* the end of a pause with `for:`; of a node when actor is -1: then id is
+                              the kind of fault, a pause or a suspend */
+    LAPSE_QUEUE_RESTART,   /* the end of a crash with `for:`; incarnation: of a node, its tenure */
     LAPSE_QUEUE_HOUSEKEEP, /* index: node */
     LAPSE_QUEUE_REQUEST,   /* a call arrives; index, id: the call */
     LAPSE_QUEUE_REPLY,     /* its answer arrives */
@@ -38,7 +39,8 @@ enum lapse_queue_kind {
     LAPSE_QUEUE_WORK_CUT,  /* the belief under which the work runs has ended */
     LAPSE_QUEUE_AWAITED,   /* what a strand waited for has come */
     LAPSE_QUEUE_PROBE,     /* index: the world step */
-    LAPSE_QUEUE_FINAL      /* index: the step */
+    LAPSE_QUEUE_FINAL,     /* index: the step */
+    LAPSE_QUEUE_REAP       /* index: the world step */
 };
 
 /* Ranks in phase 2 are the instants at which things were due, so that overdue ones come first. */

@@ -5,15 +5,23 @@
 struct maker {
     struct lapse_world *world;
     struct lapse_sim_draft *draft;
+    struct lapse_command *command; /* of the call, or of one inside a batch */
     const struct lapse_plan_call *call;
     int32_t actor, n;
     struct lapse_sim_miss *ret_miss;
 };
 
+static void *take_block(struct lapse_world *world, struct lapse_sim_draft *draft, size_t bytes);
+static enum lapse_status make_command(struct maker *maker);
+static enum lapse_status make_batch(struct maker *maker);
 static enum lapse_status make_texts(struct maker *maker);
+static enum lapse_status text(struct maker *maker, const struct lapse_text *from,
+                              struct lapse_bytes *ret);
 static enum lapse_status make_write(struct maker *maker);
 static enum lapse_status make_term(struct maker *maker, struct lapse_term *ret);
 static enum lapse_status make_lease(struct maker *maker);
+static enum lapse_status make_session(struct maker *maker);
+static enum lapse_status make_watch(struct maker *maker);
 static enum lapse_status make_resource(struct maker *maker);
 static enum lapse_status number(struct maker *maker, const struct lapse_operand *operand,
                                 enum lapse_operand_kind wanted, bool *ret_given, int64_t *ret);
@@ -43,13 +51,10 @@ enum lapse_status lapse_sim_draft_text(struct lapse_world *world, struct lapse_s
     if (status != LAPSE_OK || len == 0) {
         return status;
     }
-    LAPSE_ASSERT(draft->text_count < LAPSE_DRAFT_TEXTS_MAX);
-    char *block = lapse_alloc_zero(world->alloc, len + 1);
+    char *block = take_block(world, draft, len + 1);
     if (block == NULL) {
         return LAPSE_NOMEM;
     }
-    draft->texts[draft->text_count].ptr = block;
-    draft->texts[draft->text_count++].bytes = len + 1;
     status = lapse_text_render(text, &world->slots, n, block, len + 1, &len, &slot);
     *ret = (struct lapse_bytes){(const unsigned char *)block, len};
     return status;
@@ -58,43 +63,14 @@ enum lapse_status lapse_sim_draft_text(struct lapse_world *world, struct lapse_s
 enum lapse_status lapse_sim_draft_call(struct lapse_world *world, struct lapse_sim_draft *draft,
                                        const struct lapse_plan_call *call, int32_t actor, int32_t n,
                                        struct lapse_sim_miss *ret_miss) {
-    struct maker maker = {world, draft, call, actor, n, ret_miss};
     struct lapse_request *request = &draft->request;
+    struct maker maker = {world, draft, &request->command, call, actor, n, ret_miss};
     request->verb = call->verb;
     request->resource = -1;
     if (call->verb == LAPSE_CALL_WRITE || call->verb == LAPSE_CALL_READ) {
         return make_resource(&maker);
     }
-    request->command.verb = (enum lapse_verb)call->verb;
-    enum lapse_status status = make_texts(&maker);
-    if (status != LAPSE_OK) {
-        return status;
-    }
-    switch (call->verb) {
-    case LAPSE_VERB_SET:
-    case LAPSE_VERB_CREATE:
-    case LAPSE_VERB_UPDATE:
-    case LAPSE_VERB_DELETE:
-    case LAPSE_VERB_PURGE:
-    case LAPSE_VERB_EXPIRE:
-    case LAPSE_VERB_PERSIST:
-        return make_write(&maker);
-    case LAPSE_VERB_ACQUIRE:
-    case LAPSE_VERB_EXTEND:
-    case LAPSE_VERB_RELEASE:
-        return make_lease(&maker);
-    case LAPSE_VERB_OPEN:
-        request->command.u.open.config = call->config;
-        return LAPSE_OK;
-    case LAPSE_VERB_WATCH:
-        request->command.u.watch.from = call->from;
-        return LAPSE_OK;
-    case LAPSE_VERB_UNWATCH:
-        request->command.u.watch.watcher = watcher_of(&maker);
-        return LAPSE_OK;
-    default:
-        return LAPSE_OK;
-    }
+    return call->verb == LAPSE_VERB_BATCH ? make_batch(&maker) : make_command(&maker);
 }
 
 enum lapse_status lapse_sim_operand(struct lapse_world *world, const struct lapse_operand *operand,
@@ -138,34 +114,126 @@ int32_t lapse_sim_slot_of(struct lapse_slot_ref ref, int32_t n) {
 }
 
 void lapse_sim_draft_free(struct lapse_world *world, struct lapse_sim_draft *draft) {
-    for (size_t i = 0; i < draft->text_count; i++) {
-        lapse_alloc_free(world->alloc, draft->texts[i].ptr, draft->texts[i].bytes);
+    while (draft->blocks != NULL) {
+        struct lapse_sim_block *block = draft->blocks;
+        draft->blocks = block->next;
+        lapse_alloc_free(world->alloc, block, block->bytes);
     }
-    draft->text_count = 0;
 }
 
-static enum lapse_status make_texts(struct maker *maker) {
+/* Zeroed memory that lives as long as the draft; NULL: there is none. */
+static void *take_block(struct lapse_world *world, struct lapse_sim_draft *draft, size_t bytes) {
+    struct lapse_sim_block *block = lapse_alloc_zero(world->alloc, sizeof(*block) + bytes);
+    if (block == NULL) {
+        return NULL;
+    }
+    block->bytes = sizeof(*block) + bytes;
+    block->next = draft->blocks;
+    draft->blocks = block;
+    return block->memory;
+}
+
+/* A call by itself: a batch's own words are its members and its request id. */
+static enum lapse_status make_command(struct maker *maker) {
     const struct lapse_plan_call *call = maker->call;
-    struct lapse_command *command = &maker->draft->request.command;
-    enum lapse_status status = LAPSE_OK;
-    if (call->bucket >= 0) {
-        command->bucket = maker->world->plan->setup.buckets[call->bucket].name;
-    } else {
-        status = lapse_sim_draft_text(maker->world, maker->draft, &call->bucket_name, maker->n,
-                                      &command->bucket, maker->ret_miss);
+    struct lapse_command *command = maker->command;
+    command->verb = (enum lapse_verb)call->verb;
+    enum lapse_status status = make_texts(maker);
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    switch (call->verb) {
+    case LAPSE_VERB_SET:
+    case LAPSE_VERB_CREATE:
+    case LAPSE_VERB_UPDATE:
+    case LAPSE_VERB_DELETE:
+    case LAPSE_VERB_PURGE:
+    case LAPSE_VERB_EXPIRE:
+    case LAPSE_VERB_PERSIST:
+        return make_write(maker);
+    case LAPSE_VERB_GET:
+    case LAPSE_VERB_ENTRY:
+    case LAPSE_VERB_HAS:
+        command->u.read.peek = call->peek;
+        return number(maker, &call->rev, LAPSE_OPERAND_NUMBER, &command->u.read.has_revision,
+                      &command->u.read.revision);
+    case LAPSE_VERB_LIST:
+    case LAPSE_VERB_ALL:
+    case LAPSE_VERB_COUNT:
+    case LAPSE_VERB_HISTORY:
+        command->u.page.has_after = call->has_after;
+        command->u.page.limit = call->limit;
+        return text(maker, &call->after, &command->u.page.after);
+    case LAPSE_VERB_ACQUIRE:
+    case LAPSE_VERB_EXTEND:
+    case LAPSE_VERB_RELEASE:
+        return make_lease(maker);
+    case LAPSE_VERB_SESSION:
+    case LAPSE_VERB_KEEPALIVE:
+    case LAPSE_VERB_CLOSE:
+        return make_session(maker);
+    case LAPSE_VERB_OPEN:
+    case LAPSE_VERB_ALTER:
+        command->u.open.config = call->config;
+        return LAPSE_OK;
+    case LAPSE_VERB_WATCH:
+    case LAPSE_VERB_UNWATCH:
+        return make_watch(maker);
+    default:
+        return LAPSE_OK;
+    }
+}
+
+/* All its calls, in a block of the draft; counted once all are made. */
+static enum lapse_status make_batch(struct maker *maker) {
+    const struct lapse_plan_call *call = maker->call;
+    size_t count = call->batch_count;
+    struct lapse_command *members =
+        take_block(maker->world, maker->draft, (count + 1) * sizeof(*members));
+    if (members == NULL) {
+        return LAPSE_NOMEM;
+    }
+    maker->command->verb = LAPSE_VERB_BATCH;
+    enum lapse_status status = text(maker, &call->request, &maker->command->request);
+    for (size_t i = 0; i < count && status == LAPSE_OK; i++) {
+        struct maker member = *maker;
+        member.command = &members[i];
+        member.call = &call->batch[i];
+        status = make_command(&member);
     }
     if (status == LAPSE_OK) {
-        status = lapse_sim_draft_text(maker->world, maker->draft, &call->key, maker->n,
-                                      &command->key, maker->ret_miss);
+        maker->command->u.batch.commands = members;
+        maker->command->u.batch.count = count;
     }
     return status;
 }
 
+static enum lapse_status make_texts(struct maker *maker) {
+    const struct lapse_plan_call *call = maker->call;
+    struct lapse_command *command = maker->command;
+    enum lapse_status status = LAPSE_OK;
+    if (call->bucket >= 0) {
+        command->bucket = maker->world->plan->setup.buckets[call->bucket].name;
+    } else {
+        status = text(maker, &call->bucket_name, &command->bucket);
+    }
+    if (status == LAPSE_OK) {
+        status = text(maker, &call->key, &command->key);
+    }
+    if (status == LAPSE_OK) {
+        status = text(maker, &call->request, &command->request);
+    }
+    return status;
+}
+
+static enum lapse_status text(struct maker *maker, const struct lapse_text *from,
+                              struct lapse_bytes *ret) {
+    return lapse_sim_draft_text(maker->world, maker->draft, from, maker->n, ret, maker->ret_miss);
+}
+
 static enum lapse_status make_write(struct maker *maker) {
-    struct lapse_command *command = &maker->draft->request.command;
-    enum lapse_status status =
-        lapse_sim_draft_text(maker->world, maker->draft, &maker->call->value, maker->n,
-                             &command->u.write.value, maker->ret_miss);
+    struct lapse_command *command = maker->command;
+    enum lapse_status status = text(maker, &maker->call->value, &command->u.write.value);
     if (status == LAPSE_OK) {
         status = make_term(maker, &command->u.write.term);
     }
@@ -178,39 +246,67 @@ static enum lapse_status make_write(struct maker *maker) {
 
 /* Any combination of terms is sent, so that the refusal of two can be shown. */
 static enum lapse_status make_term(struct maker *maker, struct lapse_term *ret) {
-    bool ttl = false, idle = false, date = false;
-    enum lapse_status status =
-        number(maker, &maker->call->ttl, LAPSE_OPERAND_SPAN, &ttl, &ret->ttl.ns);
+    const struct lapse_plan_call *call = maker->call;
+    bool ttl = false, idle = false, date = false, cap = false;
+    enum lapse_status status = number(maker, &call->ttl, LAPSE_OPERAND_SPAN, &ttl, &ret->ttl.ns);
     if (status == LAPSE_OK) {
-        status = number(maker, &maker->call->idle, LAPSE_OPERAND_SPAN, &idle, &ret->idle.ns);
+        status = number(maker, &call->idle, LAPSE_OPERAND_SPAN, &idle, &ret->idle.ns);
     }
     if (status == LAPSE_OK) {
-        status =
-            number(maker, &maker->call->expires_at, LAPSE_OPERAND_DATE, &date, &ret->expires_at.ns);
+        status = number(maker, &call->cap, LAPSE_OPERAND_SPAN, &cap, &ret->cap.ns);
+    }
+    if (status == LAPSE_OK) {
+        status = number(maker, &call->expires_at, LAPSE_OPERAND_DATE, &date, &ret->expires_at.ns);
+    }
+    if (status == LAPSE_OK) {
+        status = text(maker, &call->session, &ret->session);
     }
     ret->given = (ttl ? (unsigned)LAPSE_TERM_TTL : 0) | (idle ? (unsigned)LAPSE_TERM_IDLE : 0) |
-                 (date ? (unsigned)LAPSE_TERM_EXPIRES_AT : 0);
+                 (date ? (unsigned)LAPSE_TERM_EXPIRES_AT : 0) |
+                 (call->session.part_count > 0 ? (unsigned)LAPSE_TERM_SESSION : 0) |
+                 (call->keep ? (unsigned)LAPSE_TERM_KEEP : 0);
     return status;
 }
 
 static enum lapse_status make_lease(struct maker *maker) {
-    struct lapse_command *command = &maker->draft->request.command;
+    struct lapse_command *command = maker->command;
     bool given = false;
     command->u.lease.owner = maker->world->actors[maker->actor].owner;
+    command->u.lease.durability = maker->call->durability;
     enum lapse_status status =
         number(maker, &maker->call->span, LAPSE_OPERAND_SPAN, &given, &command->u.lease.span.ns);
     if (status == LAPSE_OK) {
         status = number(maker, &maker->call->token, LAPSE_OPERAND_NUMBER,
                         &command->u.lease.has_token, &command->u.lease.token);
     }
-    return status;
+    return status == LAPSE_OK ? text(maker, &maker->call->session, &command->u.lease.session)
+                              : status;
+}
+
+static enum lapse_status make_session(struct maker *maker) {
+    struct lapse_command *command = maker->command;
+    bool given = false;
+    command->u.session.owner = maker->world->actors[maker->actor].owner;
+    return number(maker, &maker->call->span, LAPSE_OPERAND_SPAN, &given,
+                  &command->u.session.span.ns);
+}
+
+static enum lapse_status make_watch(struct maker *maker) {
+    struct lapse_command *command = maker->command;
+    bool given = false;
+    if (maker->call->verb == LAPSE_VERB_UNWATCH) {
+        command->u.watch.watcher = watcher_of(maker);
+        return LAPSE_OK;
+    }
+    command->u.watch.from = maker->call->from;
+    return number(maker, &maker->call->rev, LAPSE_OPERAND_NUMBER, &given,
+                  &command->u.watch.revision);
 }
 
 static enum lapse_status make_resource(struct maker *maker) {
     struct lapse_request *request = &maker->draft->request;
     request->resource = maker->call->resource;
-    enum lapse_status status = lapse_sim_draft_text(maker->world, maker->draft, &maker->call->value,
-                                                    maker->n, &request->value, maker->ret_miss);
+    enum lapse_status status = text(maker, &maker->call->value, &request->value);
     if (status == LAPSE_OK) {
         status = number(maker, &maker->call->token, LAPSE_OPERAND_NUMBER, &request->has_token,
                         &request->token);

@@ -4,16 +4,17 @@
 
 #include "state.h"
 
-enum { LAPSE_DRAFT_TEXTS_MAX = 3 };
+/* Memory that a request in the making needs. */
+struct lapse_sim_block {
+    struct lapse_sim_block *next;
+    size_t bytes; /* of the whole block */
+    unsigned char memory[];
+};
 
-/* A request being made. Its texts are borrowed from plan, history, or from its own blocks. */
+/* A request being made. Its bytes are borrowed from plan, history, or from its own blocks. */
 struct lapse_sim_draft {
     struct lapse_request request;
-    size_t text_count;
-    struct {
-        void *ptr;
-        size_t bytes;
-    } texts[LAPSE_DRAFT_TEXTS_MAX];
+    struct lapse_sim_block *blocks;
 };
 
 /* Renders a text for firing n. Texts without names in them borrow the plan's bytes; others lie in a

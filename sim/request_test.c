@@ -190,3 +190,114 @@ Test(request, what_a_name_cannot_give_is_not_sent_and_the_task_goes_on) {
         stage_close(&stage);
     }
 }
+
+/* Each word that a call may carry, and what of the command it becomes. */
+Test(request, every_word_of_a_call_reaches_the_command) {
+    static struct saved saved;
+    begin(&saved);
+    struct sketch *sketch = &saved.sketch;
+    int32_t a = saved.actor, b = saved.bucket;
+    static const int verbs[] = {LAPSE_VERB_SET,       LAPSE_VERB_GET,     LAPSE_VERB_LIST,
+                                LAPSE_VERB_HISTORY,   LAPSE_VERB_ACQUIRE, LAPSE_VERB_SESSION,
+                                LAPSE_VERB_KEEPALIVE, LAPSE_VERB_CLOSE,   LAPSE_VERB_ALTER,
+                                LAPSE_VERB_WATCH};
+    enum { COUNT = sizeof(verbs) / sizeof(verbs[0]) };
+    struct lapse_plan_step *steps[COUNT];
+    const struct lapse_command *sent[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        steps[i] = sketch_call(sketch, a, verbs[i], b, "x");
+        struct lapse_plan_call *call = &steps[i]->u.call;
+        call->idle = sketch_number(LAPSE_OPERAND_SPAN, S(9));
+        call->cap = sketch_number(LAPSE_OPERAND_SPAN, S(90));
+        call->keep = true;
+        call->session = sketch_text(sketch, "s");
+        call->request = sketch_text(sketch, "id");
+        call->rev = sketch_slot(2); /* an entry's revision */
+        call->peek = true;
+        call->has_after = true;
+        call->after = sketch_text(sketch, "c");
+        call->limit = 3;
+        call->durability = LAPSE_EPHEMERAL;
+        call->span = sketch_number(LAPSE_OPERAND_SPAN, S(8));
+        call->config.history = 5;
+        call->from = LAPSE_WATCH_REVISION;
+        steps[i]->nowait = true;
+        sketch_line(sketch, saved.task, steps[i]);
+    }
+    struct stage stage = stage_run(sketch);
+    for (size_t i = 0; i < COUNT; i++) {
+        const struct lapse_history_event *invoke =
+            stage_find(&stage, LAPSE_HISTORY_INVOKE, sketch_number_of(sketch, steps[i]), 0);
+        cr_assert_not_null(invoke, "%s", lapse_call_word(verbs[i]));
+        sent[i] = &invoke->u.invoke.request.command;
+        cr_assert_eq((int)sent[i]->verb, verbs[i]);
+        cr_assert(lapse_bytes_equal(sent[i]->request, lapse_bytes_of("id")));
+    }
+    const struct lapse_term *term = &sent[0]->u.write.term;
+    cr_assert_eq(term->given, LAPSE_TERM_IDLE | LAPSE_TERM_SESSION | LAPSE_TERM_KEEP);
+    cr_assert_eq(term->cap.ns, S(90));
+    cr_assert(lapse_bytes_equal(term->session, lapse_bytes_of("s")));
+    cr_assert(sent[1]->u.read.peek);
+    cr_assert(sent[1]->u.read.has_revision);
+    cr_assert_eq(sent[1]->u.read.revision, 1);
+    for (size_t i = 2; i < 4; i++) {
+        cr_assert(sent[i]->u.page.has_after);
+        cr_assert(lapse_bytes_equal(sent[i]->u.page.after, lapse_bytes_of("c")));
+        cr_assert_eq(sent[i]->u.page.limit, 3);
+    }
+    cr_assert_eq(sent[4]->u.lease.durability, LAPSE_EPHEMERAL);
+    cr_assert(lapse_bytes_equal(sent[4]->u.lease.session, lapse_bytes_of("s")));
+    for (size_t i = 5; i < 8; i++) {
+        cr_assert(lapse_bytes_equal(sent[i]->u.session.owner, lapse_bytes_of("a")));
+        cr_assert_eq(sent[i]->u.session.span.ns, S(8));
+        cr_assert(lapse_bytes_equal(sent[i]->key, lapse_bytes_of("x")));
+    }
+    cr_assert_eq(sent[8]->u.open.config.history, 5);
+    cr_assert_eq(sent[9]->u.watch.from, LAPSE_WATCH_REVISION);
+    cr_assert_eq(sent[9]->u.watch.revision, 1);
+    stage_close(&stage);
+}
+
+Test(request, a_batch_holds_its_calls_each_with_its_own_words) {
+    static struct saved saved;
+    begin(&saved);
+    struct sketch *sketch = &saved.sketch;
+    struct lapse_slot_ref token = {.base = 0, .field = LAPSE_FIELD_TOKEN};
+    struct lapse_plan_call members[3];
+    struct lapse_plan_step *made[3] = {
+        sketch_call(sketch, saved.actor, LAPSE_VERB_SET, saved.bucket, "x"),
+        sketch_acquire(sketch, saved.actor, "m", S(9), -1),
+        sketch_extend(sketch, saved.actor, "l", S(30), 0),
+    };
+    for (size_t i = 0; i < 3; i++) {
+        members[i] = made[i]->u.call;
+    }
+    members[0].value = text_of(sketch, token);
+    struct lapse_plan_step *batch = sketch_call(sketch, saved.actor, LAPSE_VERB_BATCH, -1, "");
+    batch->u.call.batch_count = 3;
+    batch->u.call.batch = members;
+    batch->u.call.request = sketch_text(sketch, "id");
+    sketch_line(sketch, saved.task, batch);
+    struct stage stage = stage_run(sketch);
+    const struct lapse_history_event *invoke =
+        stage_find(&stage, LAPSE_HISTORY_INVOKE, sketch_number_of(sketch, batch), 0);
+    const struct lapse_command *sent = &invoke->u.invoke.request.command;
+    cr_assert_eq(sent->verb, LAPSE_VERB_BATCH);
+    cr_assert(lapse_bytes_equal(sent->request, lapse_bytes_of("id")));
+    cr_assert_eq(sent->u.batch.count, 3);
+    const struct lapse_command *calls = sent->u.batch.commands;
+    cr_assert_eq(calls[0].verb, LAPSE_VERB_SET);
+    cr_assert(lapse_bytes_equal(calls[0].u.write.value, lapse_bytes_of("1")));
+    cr_assert_eq(calls[1].verb, LAPSE_VERB_ACQUIRE);
+    cr_assert(lapse_bytes_equal(calls[1].u.lease.owner, lapse_bytes_of("a")));
+    cr_assert_eq(calls[2].u.lease.token, 1);
+    cr_assert_eq(invoke->u.invoke.grant.token, 1, "it is under the grant whose token it carries");
+    const struct lapse_answer *answer =
+        &stage_find(&stage, LAPSE_HISTORY_REPLY, sketch_number_of(sketch, batch), 0)
+             ->u.reply.answer;
+    cr_assert_eq(answer->status, LAPSE_OK);
+    cr_assert_eq(answer->answer_count, 3);
+    cr_assert_eq(answer->answers[1].token, 2);
+    cr_assert_eq(stage_count(&stage, LAPSE_HISTORY_BELIEF_BEGIN, -1), 2);
+    stage_close(&stage);
+}

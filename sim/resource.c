@@ -46,7 +46,7 @@ struct lapse_answer lapse_sim_resource_read(const struct lapse_world *world, int
     return (struct lapse_answer){
         .status = LAPSE_OK,
         .at = {world->now.ns},
-        .wall = lapse_sim_clock_wall(&world->node.clock, world->now),
+        .wall = lapse_sim_clock_wall(&world->clock, world->now),
         .has_token = from->has_token,
         .token = from->token,
         .value = from->value,

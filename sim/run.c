@@ -12,6 +12,9 @@ struct lapse_snapshot {
 
 enum lapse_status lapse_world_snapshot(const struct lapse_world *world, const lapse_alloc *alloc,
                                        struct lapse_snapshot **ret) {
+    if (world->plan->store == LAPSE_STORE_SQLITE) {
+        return LAPSE_INVALID;
+    }
     struct lapse_snapshot *snapshot = lapse_alloc_zero(alloc, sizeof(*snapshot));
     if (snapshot == NULL) {
         return LAPSE_NOMEM;

@@ -11,7 +11,9 @@
 #include "clock.h"
 #include "lapse/lapse.h"
 #include "queue.h"
+#include "rows.h"
 #include "sim/world.h"
+#include "store_file.h"
 
 /* What stands between a strand and its next line. */
 enum lapse_sim_wait {
@@ -69,6 +71,7 @@ struct lapse_sim_belief {
     uint64_t hash; /* of the grant's name: a client may hold very many */
     struct lapse_sim_grant grant;
     int64_t since_call; /* the call that began it */
+    struct lapse_bytes session; /* that the grant ends with; empty: none */
     int64_t sent_ns;    /* send time of the last success */
     bool has_deadline;
     struct lapse_steady deadline;
@@ -90,7 +93,11 @@ struct lapse_sim_call {
     bool nowait;
     bool answered; /* the client has a reply, if only `unknown` */
     bool applied;
+    bool lost;    /* it waited at a node that crashed: nothing more comes of it */
     bool granted; /* a lock made of a key: this write made the caller its creator */
+    bool *members_granted; /* of a batch: the same, for each of its calls; NULL: of none */
+    size_t member_count;   /* places in members_granted */
+    int32_t member; /* from 1: this is that call of a batch, told apart; 0: a call of its own */
     int64_t sent_ns;
     struct lapse_sim_grant grant;
     struct lapse_request request;
@@ -98,10 +105,11 @@ struct lapse_sim_call {
 };
 
 struct lapse_sim_watcher {
-    int64_t id; /* the store's */
+    int64_t id;       /* as its client was told */
+    int64_t store_id; /* the store's, of this tenure */
     int32_t actor, incarnation;
-    int32_t watch;             /* index of its name in the plan; -1 */
-    struct lapse_bytes bucket; /* borrowed from its INVOKE */
+    int32_t watch;                  /* index of its name in the plan; -1 */
+    struct lapse_bytes bucket, key; /* borrowed from its INVOKE */
     bool pending;              /* its bucket has new events, to be polled */
     bool orphan;               /* its client was told `unknown`: what is on its way is dropped */
     bool ended;                /* an orphan that the store has been told to forget */
@@ -128,6 +136,7 @@ struct lapse_sim_keylock {
     struct lapse_bytes key;
     bool there;
     struct lapse_end end;
+    struct lapse_bytes session; /* that it ends with; empty: none */
     int32_t actor, incarnation; /* the creator */
     struct lapse_bytes owner;   /* its owner text */
 };
@@ -140,13 +149,25 @@ struct lapse_sim_resource {
     struct lapse_bytes value;
 };
 
+/* A pause of the node's process, or a sleep of its machine: calls wait. */
+struct lapse_sim_hold {
+    bool on;
+    int64_t until_ns; /* INT64_MAX: until resumed */
+};
+
 struct lapse_sim_node {
     struct lapse_world *world; /* for its clock */
-    struct lapse *store;
+    struct lapse *store;       /* NULL: the process is down */
     struct lapse_result result;
     struct lapse_sim_clock clock;
-    bool paused;
-    int64_t paused_until_ns;
+    struct lapse_sim_rows rows; /* its disk, where the plan has one in memory */
+    struct lapse_sim_store_file *file; /* where the plan has one in a file; NULL */
+    int32_t tenure;       /* how often its store has been opened */
+    bool machine_down;    /* it comes up on another boot */
+    struct lapse_sim_hold paused, suspended;
+    int64_t read_ns;      /* true time at which the store last read its clock */
+    int64_t watcher_base; /* added to a watcher's number in the store: its number for clients */
+    int64_t watcher_top;  /* the greatest number of a watcher that clients were told */
     int64_t housekeep_ns; /* true time of the item in the queue; INT64_MAX: none */
     int64_t idle_steps;   /* housekeeping that did nothing, at one instant */
     bool polls;           /* some watcher is `pending` */
@@ -168,6 +189,7 @@ struct lapse_world {
     bool check_often;
 
     struct lapse_true_time now;
+    struct lapse_sim_clock clock; /* a clock that nothing moves: of actors and resources */
     uint64_t events;
     bool over, stop;          /* stop: the judge, or a bound, ends the run */
     enum lapse_status status; /* below 0: broken, for the reason in `error` */

@@ -12,11 +12,19 @@
 
 enum { POLL_EVENTS_MAX = 256 };
 
+/* The newest revision of a bucket. */
+struct newest {
+    struct lapse_bytes bucket;
+    int64_t revision;
+};
+
 static void add_watcher(struct lapse_world *world, const struct lapse_sim_call *call);
 static void remove_watcher(struct lapse_world *world, int64_t id);
 static size_t watcher_place(const struct lapse_world *world, int64_t id);
 static bool is_alive(const struct lapse_world *world, int32_t actor, int32_t incarnation);
-static void end_watcher(struct lapse_world *world, int64_t id);
+static void end_watcher(struct lapse_world *world, int64_t store_id);
+static void watch_again(struct lapse_world *world, struct lapse_sim_watcher *watcher);
+static enum lapse_status find_newest(void *ctx, const struct lapse_row *row);
 static void sweep_watchers(struct lapse_world *world);
 static void poll_watcher(struct lapse_world *world, const struct lapse_sim_watcher *watcher);
 static void send_event(struct lapse_world *world, const struct lapse_sim_watcher *watcher,
@@ -37,7 +45,7 @@ void lapse_sim_watcher_called(struct lapse_world *world, const struct lapse_sim_
     if (!call->answered && is_alive(world, call->actor, call->incarnation)) {
         add_watcher(world, call);
     } else {
-        end_watcher(world, call->answer.watcher);
+        end_watcher(world, call->answer.watcher - world->node.watcher_base);
     }
 }
 
@@ -121,6 +129,63 @@ bool lapse_sim_watcher_unheard(const struct lapse_world *world,
            world->watchers[at].orphan;
 }
 
+void lapse_sim_watcher_resume(struct lapse_world *world) {
+    size_t kept = 0;
+    for (size_t i = 0; i < world->watcher_count; i++) {
+        struct lapse_sim_watcher watcher = world->watchers[i];
+        if (!is_alive(world, watcher.actor, watcher.incarnation)) {
+            continue;
+        }
+        if (!watcher.orphan) {
+            watch_again(world, &watcher);
+        } else {
+            watcher.ended = true;
+        }
+        world->watchers[kept++] = watcher;
+    }
+    world->watcher_count = kept;
+    world->node.sweep = false;
+}
+
+int64_t lapse_sim_watcher_in_store(const struct lapse_world *world, int64_t id) {
+    size_t at = watcher_place(world, id);
+    if (at < world->watcher_count && world->watchers[at].id == id) {
+        return world->watchers[at].store_id;
+    }
+    return id > world->node.watcher_base ? id - world->node.watcher_base : 0;
+}
+
+/* A bucket that the crash has taken is watched no more: its client has heard of the gap. */
+static void watch_again(struct lapse_world *world, struct lapse_sim_watcher *watcher) {
+    struct lapse_result *result = &world->node.result;
+    struct lapse_error err = {0};
+    struct newest newest = {.bucket = watcher->bucket};
+    enum lapse_status status = lapse_walk(world->node.store, find_newest, &newest, &err);
+    if (status == LAPSE_OK) {
+        status = lapse_watch(world->node.store, watcher->bucket, watcher->key, LAPSE_WATCH_NOW,
+                             result, &err);
+    }
+    if (status < 0 && status != LAPSE_INVALID) {
+        lapse_world_fail(world, status, "watching on after a crash: %s", err.message);
+        return;
+    }
+    watcher->ended = status != LAPSE_OK;
+    watcher->store_id = status == LAPSE_OK ? result->watcher : 0;
+    struct lapse_event gap = {.kind = LAPSE_EVENT_GAP,
+                              .bucket = watcher->bucket,
+                              .revision = newest.revision,
+                              .at = lapse_store_time(world->node.store)};
+    send_event(world, watcher, &gap, false);
+}
+
+static enum lapse_status find_newest(void *ctx, const struct lapse_row *row) {
+    struct newest *newest = ctx;
+    if (row->kind == LAPSE_ROW_BUCKET && lapse_bytes_equal(row->bucket, newest->bucket)) {
+        newest->revision = row->revision;
+    }
+    return LAPSE_OK;
+}
+
 static void add_watcher(struct lapse_world *world, const struct lapse_sim_call *call) {
     void *watchers = world->watchers;
     if (!lapse_world_grow(world, &watchers, &world->watcher_cap, world->watcher_count + 1,
@@ -132,10 +197,12 @@ static void add_watcher(struct lapse_world *world, const struct lapse_sim_call *
     struct lapse_sim_watcher *watcher = &world->watchers[world->watcher_count++];
     *watcher = (struct lapse_sim_watcher){
         .id = call->answer.watcher,
+        .store_id = call->answer.watcher - world->node.watcher_base,
         .actor = call->actor,
         .incarnation = call->incarnation,
         .watch = world->plan->steps[call->step].u.call.watch,
         .bucket = call->request.command.bucket,
+        .key = call->request.command.key,
     };
     for (size_t i = 0; call->answer.items != NULL && i < call->answer.item_count; i++) {
         const struct lapse_item *item = &call->answer.items[i];
@@ -180,9 +247,10 @@ static bool is_alive(const struct lapse_world *world, int32_t actor, int32_t inc
 
 /* Tells the store to forget a watcher, so that its ring does not fill for nobody. It stands for a
  * connection that is gone, so there is no call. */
-static void end_watcher(struct lapse_world *world, int64_t id) {
+static void end_watcher(struct lapse_world *world, int64_t store_id) {
     struct lapse_error err = {0};
-    enum lapse_status status = lapse_unwatch(world->node.store, id, &world->node.result, &err);
+    enum lapse_status status =
+        lapse_unwatch(world->node.store, store_id, &world->node.result, &err);
     if (status < 0) {
         lapse_world_fail(world, status, "ending a watcher: %s", err.message);
     }
@@ -196,7 +264,7 @@ static void sweep_watchers(struct lapse_world *world) {
         struct lapse_sim_watcher watcher = world->watchers[i];
         bool alive = is_alive(world, watcher.actor, watcher.incarnation);
         if (!watcher.ended && (watcher.orphan || !alive)) {
-            end_watcher(world, watcher.id);
+            end_watcher(world, watcher.store_id);
             watcher.ended = true;
         }
         if (alive) {
@@ -212,7 +280,7 @@ static void poll_watcher(struct lapse_world *world, const struct lapse_sim_watch
     do {
         struct lapse_error err = {0};
         enum lapse_status status =
-            lapse_poll(world->node.store, watcher->id, POLL_EVENTS_MAX, result, &err);
+            lapse_poll(world->node.store, watcher->store_id, POLL_EVENTS_MAX, result, &err);
         if (status < 0) {
             lapse_world_fail(world, status, "polling a watcher: %s", err.message);
             return;

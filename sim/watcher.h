@@ -19,6 +19,11 @@ void lapse_sim_watcher_drop(struct lapse_world *world, struct lapse_sim_delivery
 void lapse_sim_watcher_abandon(struct lapse_world *world, const struct lapse_sim_call *call);
 /* A client has crashed: its watchers, if it has any, end when the store next decides. */
 void lapse_sim_watcher_client_gone(struct lapse_world *world);
+/* The store has been opened again, which begins its watches anew: each client that is there is told
+ * of a gap up to the newest revision of the bucket and watches on from now. */
+void lapse_sim_watcher_resume(struct lapse_world *world);
+/* The store's number of a watcher that clients know by `id`; 0: it has none of this tenure. */
+int64_t lapse_sim_watcher_in_store(const struct lapse_world *world, int64_t id);
 /* Whether a delivery is for a watcher whose client knows nothing of it. */
 bool lapse_sim_watcher_unheard(const struct lapse_world *world,
                                const struct lapse_sim_delivery *delivery);

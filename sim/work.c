@@ -32,7 +32,7 @@ enum lapse_sim_flow lapse_sim_work_begin(struct lapse_world *world, int32_t stra
     if (status != LAPSE_OK || call.request.work.ns < 0) {
         return lapse_sim_client_refuse(world, &call, status != LAPSE_OK ? status : LAPSE_INVALID);
     }
-    call.grant = lapse_sim_belief_grant(world, step, &call.request, call.actor, call.n);
+    call.grant = lapse_sim_belief_grant(world, &call);
     if (!may_begin(world, step, &call)) {
         return lapse_sim_client_refuse(world, &call, LAPSE_TOO_LATE);
     }

@@ -94,7 +94,9 @@ bool lapse_world_grow(struct lapse_world *world, void **array, size_t *cap, size
 
 void lapse_world_check(struct lapse_world *world) {
     struct lapse_error err = {0};
-    if (lapse_check(world->node.store, &err) < 0 || lapse_queue_check(&world->queue, &err) < 0) {
+    enum lapse_status store =
+        world->node.store == NULL ? LAPSE_OK : lapse_check(world->node.store, &err);
+    if (store < 0 || lapse_queue_check(&world->queue, &err) < 0) {
         lapse_world_fail(world, LAPSE_BUG, "a broken invariant at true time %lld ns: %s",
                          (long long)world->now.ns, err.message);
     }
@@ -145,16 +147,11 @@ static bool is_over(const struct lapse_world *world, const struct lapse_queue_it
 
 static bool is_stale(const struct lapse_world *world, const struct lapse_queue_item *item) {
     const struct lapse_sim_actor *actor = item->actor < 0 ? NULL : &world->actors[item->actor];
-    if (item->kind == LAPSE_QUEUE_HOUSEKEEP) {
-        return world->node.paused || item->at_ns != world->node.housekeep_ns;
+    if (actor == NULL) {
+        return lapse_sim_node_stale(world, item);
     }
     if (item->kind == LAPSE_QUEUE_WAKE) {
-        bool paused = actor == NULL ? world->node.paused : actor->paused;
-        int64_t until = actor == NULL ? world->node.paused_until_ns : actor->paused_until_ns;
-        return !paused || until != item->at_ns;
-    }
-    if (actor == NULL) {
-        return false;
+        return !actor->paused || actor->paused_until_ns != item->at_ns;
     }
     if (actor->incarnation != item->incarnation ||
         actor->up == (item->kind == LAPSE_QUEUE_RESTART)) {
@@ -205,6 +202,9 @@ static void dispatch(struct lapse_world *world, const struct lapse_queue_item *i
         break;
     case LAPSE_QUEUE_HOUSEKEEP:
         lapse_sim_node_housekeep(world);
+        break;
+    case LAPSE_QUEUE_REAP:
+        lapse_sim_node_reap(world, item);
         break;
     case LAPSE_QUEUE_REQUEST:
         lapse_sim_node_request(world, item);

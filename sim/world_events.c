@@ -52,10 +52,10 @@ const struct lapse_history_event *lapse_world_emit(struct lapse_world *world,
 }
 
 void lapse_world_emit_written(struct lapse_world *world, const struct lapse_sim_call *call,
-                              const struct lapse_result *result) {
+                              int32_t step, const struct lapse_result *result) {
     for (size_t i = 0; i < result->event_count; i++) {
         struct lapse_history_event event =
-            call == NULL ? lapse_world_event(world, LAPSE_HISTORY_EMIT, -1, -1)
+            call == NULL ? lapse_world_event(world, LAPSE_HISTORY_EMIT, -1, step)
                          : lapse_world_call_event(world, LAPSE_HISTORY_EMIT, call);
         event.u.emit.node = 0;
         event.u.emit.event = result->events[i];
@@ -72,11 +72,11 @@ void lapse_world_emit_unbound(struct lapse_world *world, struct lapse_history_ev
 }
 
 void lapse_world_emit_fault(struct lapse_world *world, bool begins, enum lapse_fault_kind kind,
-                            int32_t actor, int32_t node, int32_t step, const int64_t *until_ns) {
+                            int32_t actor, int32_t step, const int64_t *until_ns) {
     struct lapse_history_event event = lapse_world_event(
         world, begins ? LAPSE_HISTORY_FAULT_BEGIN : LAPSE_HISTORY_FAULT_END, actor, step);
     event.u.fault.kind = kind;
-    event.u.fault.node = node;
+    event.u.fault.node = -1;
     event.u.fault.has_until = until_ns != NULL;
     event.u.fault.until.ns = until_ns == NULL ? 0 : *until_ns;
     (void)lapse_world_emit(world, &event);
@@ -90,8 +90,10 @@ void lapse_world_emit_end(struct lapse_world *world, bool cut) {
     }
     struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_END, -1, -1);
     event.u.end.cut = cut || world->stop;
-    enum lapse_status status =
-        lapse_digest(world->node.store, LAPSE_PART_DURABLE, &event.u.end.state_digest);
+    enum lapse_status status = LAPSE_OK;
+    if (world->node.store != NULL) { /* a store that is down has no state to tell */
+        status = lapse_digest(world->node.store, LAPSE_PART_DURABLE, &event.u.end.state_digest);
+    }
     if (status < 0) {
         lapse_world_fail(world, status, "the store gives no digest");
     }

@@ -16,14 +16,15 @@ struct lapse_history_event lapse_world_call_event(const struct lapse_world *worl
  * judge has stopped it, the history is full, or the world has failed): nothing is written then. */
 const struct lapse_history_event *lapse_world_emit(struct lapse_world *world,
                                                    const struct lapse_history_event *event);
-/* The events that the store wrote in one command; call NULL: housekeeping. */
+/* The events that the store wrote in one command; call NULL: housekeeping, by plan step `step`. */
 void lapse_world_emit_written(struct lapse_world *world, const struct lapse_sim_call *call,
-                              const struct lapse_result *result);
+                              int32_t step, const struct lapse_result *result);
 /* An UNBOUND event, filled but for what the miss says. */
 void lapse_world_emit_unbound(struct lapse_world *world, struct lapse_history_event *event,
                               const struct lapse_sim_miss *miss);
+/* A fault of an actor begins or ends. */
 void lapse_world_emit_fault(struct lapse_world *world, bool begins, enum lapse_fault_kind kind,
-                            int32_t actor, int32_t node, int32_t step, const int64_t *until_ns);
+                            int32_t actor, int32_t step, const int64_t *until_ns);
 /* What the run leaves (not when it was cut short): calls and awaits that still wait, then lines
  * that never ran, which may be so because of them; then END. */
 void lapse_world_emit_end(struct lapse_world *world, bool cut);

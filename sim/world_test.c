@@ -25,7 +25,7 @@ Test(world, a_key_is_there_to_the_last_nanosecond_and_then_gone) {
     cr_assert_eq(reply->u.reply.answer.left.ns, 1);
     const struct lapse_history_event *probe =
         stage_find(&stage, LAPSE_HISTORY_PROBE, sketch_number_of(&sketch, gone), 0);
-    cr_assert_eq(probe->u.probe.answer_count, 10);
+    cr_assert_eq(probe->u.probe.answer_count, 11);
     for (size_t i = 0; i < probe->u.probe.answer_count; i++) {
         const struct lapse_probe_answer *tried = &probe->u.probe.answers[i];
         bool lists = tried->verb == LAPSE_VERB_LIST || tried->verb == LAPSE_VERB_ALL ||

@@ -23,6 +23,7 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
 static bool apply_number(struct cursor *cursor, const char *name, const char *value);
 static bool apply_report(struct cursor *cursor, const char *value);
 static bool apply_color(struct cursor *cursor, const char *value);
+static bool apply_promise(struct cursor *cursor, const char *value);
 static bool read_number(const char *text, uint64_t most, uint64_t *ret);
 static bool taken_by(const struct cursor *cursor, const struct lapse_cli_option *option);
 static bool unknown_option(struct cursor *cursor, const char *word);
@@ -61,6 +62,8 @@ static const struct lapse_cli_option options_table[] = {
     {'j', NULL, "N", "scenario files at a time (0: one for each core)", " run "},
     {0, "seed", "N", "the seed of all chance (1)", " run replay "},
     {0, "row", "N", "only row N of `vary`, from 0", " run replay "},
+    {0, "promise", "strict", "a break of what the profile does not promise fails too",
+     " run replay "},
     {0, "report", "FORMAT[=PATH]", "pretty, tap or junit; may be given again", " run "},
     {'q', NULL, NULL, "failures only", " run "},
     {'v', NULL, NULL, "each scenario's steps; -vv: every event", " run "},
@@ -228,6 +231,9 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
     if (strcmp(option->name, "report") == 0) {
         return apply_report(cursor, value);
     }
+    if (strcmp(option->name, "promise") == 0) {
+        return apply_promise(cursor, value);
+    }
     return strcmp(option->name, "color") == 0 ? apply_color(cursor, value)
                                               : apply_number(cursor, option->name, value);
 }
@@ -299,6 +305,17 @@ static bool apply_color(struct cursor *cursor, const char *value) {
     lapse_error_set(cursor->err, LAPSE_INVALID, "--color takes auto, always or never, not '%s'",
                     value);
     return false;
+}
+
+static bool apply_promise(struct cursor *cursor, const char *value) {
+    cursor->options->promise_strict = strcmp(value, "strict") == 0;
+    if (!cursor->options->promise_strict) {
+        lapse_error_set(cursor->err, LAPSE_INVALID,
+                        "--promise takes strict, not '%s': without it each scenario's profile says "
+                        "what is promised",
+                        value);
+    }
+    return cursor->options->promise_strict;
 }
 
 static bool read_number(const char *text, uint64_t most, uint64_t *ret) {

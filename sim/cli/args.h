@@ -46,6 +46,7 @@ struct lapse_cli_options {
     bool exit_first;
     int jobs; /* 0: as many as there are cores */
     uint64_t seed;
+    bool promise_strict; /* --promise strict: also what the profile does not promise is judged */
     bool has_row;
     int32_t row;
     size_t report_count;

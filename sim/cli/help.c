@@ -48,7 +48,7 @@ static bool help_topic(const char *name) {
         if (topic->text != NULL) {
             printf("%s", topic->text);
         } else {
-            lapse_cli_words_print();
+            topic->print();
         }
         return true;
     }

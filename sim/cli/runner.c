@@ -81,7 +81,8 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
                         struct lapse_cli_choice choice, struct lapse_cli_document *document,
                         struct lapse_cli_result *ret) {
     uint64_t seed = choice.options->seed;
-    const struct lapse_plan *plan = file->loaded.plans[index];
+    struct lapse_plan *plan = file->loaded.plans[index];
+    plan->promise_strict = choice.options->promise_strict;
     memset(ret, 0, sizeof *ret);
     ret->view = (struct lapse_result_view){
         .file = file->source.name,
@@ -89,6 +90,7 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
         .row = plan->row,
         .name = plan->name,
         .name_repeats = file->repeats[index],
+        .promise_strict = plan->promise_strict,
         .seed = seed,
         .source = &file->source,
         .the_case = &plan->the_case,

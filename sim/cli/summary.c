@@ -176,6 +176,7 @@ static void tell_death(const struct lapse_cli_pool *pool, size_t index,
         .broken = true,
         .starved = starved,
         .name_repeats = running && started.head.repeats != 0,
+        .promise_strict = pool->options->promise_strict,
     };
     sum.head.scenarios++;
     sum.head.broken++;

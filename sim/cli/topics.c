@@ -4,7 +4,8 @@
 #include <stddef.h>
 
 static const struct lapse_cli_topic topics[] = {
-    {"scenarios", "how a scenario is written: every word", NULL},
+    {"scenarios", "how a scenario is written: every word", NULL, lapse_cli_words_print},
+    {"profiles", "what each profile does: every policy", NULL, lapse_cli_profiles_print},
     {"durations", "spans of time, dates, arithmetic",
      "A duration is a number with a unit, or several joined, read exactly:\n"
      "  30s  15m  1h30m  500ms  3us  1ns  30d  2w         (d is 24 h)\n"
@@ -13,7 +14,8 @@ static const struct lapse_cli_topic topics[] = {
      "A date is an instant of the wall clock:\n"
      "  2026-01-31T00:00:00Z  epoch+1h  now+15s\n"
      "epoch, the wall clock at the start, is 2000-01-01T00:00:00Z unless set.\n\n"
-     "An entry whose end is e is there at e-1ns and absent at e.\n"},
+     "An entry whose end is e is there at e-1ns and absent at e.\n",
+     NULL},
     {"exit-codes", "what the exit code says",
      "  0   all passed\n"
      "  1   a contract was violated, or an expectation was not met\n"
@@ -24,7 +26,8 @@ static const struct lapse_cli_topic topics[] = {
      "  70  a bug in lapse itself, memory ran out, or a report cannot be written (it\n"
      "      says which)\n"
      "  130, 143  interrupted, terminated\n"
-     "If several hold, 70 outranks 1, then come 3, 4 and 5.\n"},
+     "If several hold, 70 outranks 1, then come 3, 4 and 5.\n",
+     NULL},
     {"order", "what happens first at one instant",
      "At one instant of true time, in this order:\n"
      "  1  ends of faults and wakes, then beginnings of faults\n"
@@ -32,7 +35,8 @@ static const struct lapse_cli_topic topics[] = {
      "     steps of a client that just woke, the longest due first\n"
      "  3  steps and ticks in the order of the file, each with all that it causes\n"
      "  4  `expect:` lists\n"
-     "The end of a term is no event: it is a comparison at each call.\n"},
+     "The end of a term is no event: it is a comparison at each call.\n",
+     NULL},
     {"addresses", "how to name one scenario",
      "FILE:LINE is the scenario that holds that line: any line of it will do.\n"
      "With `vary` a document has rows, numbered from 0: --row 2 takes the third.\n"
@@ -40,12 +44,14 @@ static const struct lapse_cli_topic topics[] = {
      "  lapse replay scenarios/x.yaml:12 --row 2 --seed 1\n\n"
      "A folder is walked in byte order of names; files end in .yaml or .yml. A folder\n"
      "inside it that holds a file .lapse-skip is skipped and counted; a link to a\n"
-     "folder is not followed, a link to a file is.\n"},
+     "folder is not followed, a link to a file is.\n",
+     NULL},
     {"names", "choosing by name: -k",
      "  -k fence                    names that hold \"fence\", in any case\n"
      "  -k 'late write'             a phrase\n"
      "  -k 'lease and not (idle or watch)'\n"
-     "`not` binds tightest, then `and`, then `or`.\n"},
+     "`not` binds tightest, then `and`, then `or`.\n",
+     NULL},
     {"timeline", "how to read the picture of a failing run",
      "The axis is true time. A lease, a lock or a key is drawn while it stands:\n"
      "  [w1 token 7 ====]   from its grant to its end\n"
@@ -56,8 +62,9 @@ static const struct lapse_cli_topic topics[] = {
      "  -  paused    x  down    !  a careful client did not send: too late\n"
      "A letter is a call as it is sent. A resource shows the token of each write that\n"
      "it took, and (token) where it refused one. //14m59s// is time left out. Lanes\n"
-     "that the error is not about are folded away, and counted.\n"},
-    {NULL, NULL, NULL},
+     "that the error is not about are folded away, and counted.\n",
+     NULL},
+    {NULL, NULL, NULL, NULL},
 };
 
 const struct lapse_cli_topic *lapse_cli_topics(void) {

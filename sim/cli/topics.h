@@ -7,7 +7,8 @@
 struct lapse_cli_topic {
     const char *name;
     const char *sentence;
-    const char *text; /* NULL: made from the table of words */
+    const char *text; /* NULL: `print` makes it from a table */
+    void (*print)(void);
 };
 /* Ends with an entry without a name. */
 const struct lapse_cli_topic *lapse_cli_topics(void);
@@ -16,5 +17,7 @@ const struct lapse_cli_topic *lapse_cli_topics(void);
  * there is none of this name). */
 void lapse_cli_words_print(void);
 bool lapse_cli_word_print(const char *name);
+/* profiles.c: each policy with its values, and what each profile has of them. */
+void lapse_cli_profiles_print(void);
 
 #endif

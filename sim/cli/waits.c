@@ -48,7 +48,7 @@ static bool may_meet_pause(const struct lapse_plan *plan, const struct lapse_pla
 
 static bool is_pause(const struct lapse_plan_step *step) {
     return step->kind == LAPSE_STEP_FAULT && step->u.fault.node >= 0 && !step->u.fault.ends &&
-           step->u.fault.kind == LAPSE_FAULT_PAUSE;
+           (step->u.fault.kind == LAPSE_FAULT_PAUSE || step->u.fault.kind == LAPSE_FAULT_SUSPEND);
 }
 
 /* A pause with `for:` ends, and so does one that is resumed later (ends come first at an
@@ -58,9 +58,10 @@ static bool ends_later(const struct lapse_plan *plan, size_t pause) {
     bool ends = begins->u.fault.has_for;
     for (size_t i = 0; i < plan->step_count; i++) {
         const struct lapse_plan_step *step = &plan->steps[i];
-        ends = ends || (step->kind == LAPSE_STEP_FAULT && step->u.fault.ends &&
-                        step->u.fault.node == begins->u.fault.node &&
-                        step->u.fault.kind == LAPSE_FAULT_PAUSE && step->when.ns > begins->when.ns);
+        ends =
+            ends || (step->kind == LAPSE_STEP_FAULT && step->u.fault.ends &&
+                     step->u.fault.node == begins->u.fault.node &&
+                     step->u.fault.kind == begins->u.fault.kind && step->when.ns > begins->when.ns);
     }
     return ends;
 }

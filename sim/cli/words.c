@@ -24,13 +24,14 @@ void lapse_cli_words_print(void) {
                                         "Answers' fields",
                                         "Patterns",
                                         "Measures",
-                                        "After on_...:"};
+                                        "After on_...:",
+                                        "Of `store`"};
     size_t count;
     const struct lapse_word *words = lapse_word_table(&count);
-    for (int kind = LAPSE_WORD_TOP; kind <= LAPSE_WORD_ACTION; kind++) {
+    for (int kind = LAPSE_WORD_TOP; kind < LAPSE_WORD_KINDS; kind++) {
         printf("%s%s\n", kind == LAPSE_WORD_TOP ? "" : "\n", heads[kind]);
         for (size_t i = 0; i < count; i++) {
-            if ((int)words[i].kind == kind && words[i].stage == 1) {
+            if ((int)words[i].kind == kind && words[i].stage <= LAPSE_STAGE_NOW) {
                 printf("  %-12s %s\n", words[i].word, words[i].sentence);
             }
         }
@@ -67,7 +68,7 @@ static void print_word(const struct lapse_word *word) {
     if (word->contract != NULL) {
         printf("  stands for %s\n", word->contract);
     }
-    if (word->stage != 1) {
+    if (word->stage > LAPSE_STAGE_NOW) {
         printf("  does not run yet\n");
     }
 }
@@ -90,7 +91,7 @@ static bool runs_later(const char *argument, size_t len) {
     size_t count;
     const struct lapse_word *words = lapse_word_table(&count);
     for (size_t i = 0; i < count; i++) {
-        if (words[i].kind == LAPSE_WORD_ARGUMENT && words[i].stage != 1 &&
+        if (words[i].kind == LAPSE_WORD_ARGUMENT && words[i].stage > LAPSE_STAGE_NOW &&
             strlen(words[i].word) == len && strncmp(words[i].word, argument, len) == 0) {
             return true;
         }

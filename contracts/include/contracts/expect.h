@@ -21,6 +21,8 @@ enum lapse_field {
     LAPSE_FIELD_OWNER,
     LAPSE_FIELD_TOKEN,
     LAPSE_FIELD_TOOK,
+    LAPSE_FIELD_REPEATED, /* TEXT: true or false */
+    LAPSE_FIELD_MORE,     /* TEXT: true or false */
     LAPSE_FIELDS
 };
 
@@ -51,7 +53,9 @@ enum lapse_operand_kind {
     LAPSE_OPERAND_NOW,        /* `now+15s`: the actor's wall clock plus `number` ns */
     LAPSE_OPERAND_TEXT,       /* text */
     LAPSE_OPERAND_SLOT,       /* slot, plus `number` */
-    LAPSE_OPERAND_ABSENT      /* the word `absent` (holder) */
+    LAPSE_OPERAND_ABSENT,     /* the word `absent` (holder) */
+    LAPSE_OPERAND_RECORD      /* history: a record that is no value; `number` is its
+                                 enum lapse_record_kind */
 };
 struct lapse_operand {
     enum lapse_operand_kind kind;
@@ -138,7 +142,8 @@ struct lapse_event_expect {
 enum lapse_expect_kind {
     LAPSE_EXPECT_FIRST = 0, /* nothing written: the verb's first answer */
     LAPSE_EXPECT_ANY,       /* one of `words`: an answer, or a value */
-    LAPSE_EXPECT_KEYS,      /* exactly these keys in this order: `operands` */
+    LAPSE_EXPECT_KEYS,      /* exactly these keys in this order: `operands`. Of HISTORY: exactly
+                               these records, oldest first: TEXT a value, or RECORD */
     LAPSE_EXPECT_FIELDS, /* answer `words[0]` if word_count is 1, else the first; and `compares` */
     LAPSE_EXPECT_IS,     /* observers: `compares` with field DEFAULT, or LEFT, OWNER */
     LAPSE_EXPECT_WHO,    /* believes, may: exactly these `actors`, rising */

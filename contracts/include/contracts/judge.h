@@ -21,6 +21,7 @@ struct lapse_case {
     size_t violates_count;
     const char *const *violates; /* contract ids that must break */
     const struct lapse_place *violates_places;
+    bool promise_strict; /* a break of what the setup's policies give up fails the run too */
     size_t sometimes_count;
     const struct lapse_pattern *sometimes;
     size_t measure_count;
@@ -50,6 +51,7 @@ struct lapse_verdict {
     const int64_t *premises;   /* by rule: how often its premise was true */
     uint32_t uses;             /* of enum lapse_use */
     const int64_t *violations; /* by rule: listed violations that came */
+    const int64_t *unpromised; /* by rule: breaks, not listed, of what the policies give up */
     const bool *sometimes;     /* by case->sometimes: came true */
     const struct lapse_measured *measured;
     const struct lapse_trackers *trackers;

@@ -65,7 +65,14 @@ enum lapse_use {
     LAPSE_USE_LOOPS = 1024,  /* every, gap */
     LAPSE_USE_RETIME = 2048, /* expire, persist */
     LAPSE_USE_EXTEND = 4096,
-    LAPSE_USE_RELEASE = 8192
+    LAPSE_USE_RELEASE = 8192,
+    LAPSE_USE_REQUESTS = 16384,   /* request ids */
+    LAPSE_USE_RESTARTS = 32768,   /* a store node is started again */
+    LAPSE_USE_CLOCKS = 65536,     /* a store node's clock is moved */
+    LAPSE_USE_DATES = 131072,     /* expires_at */
+    LAPSE_USE_STOPS = 262144,     /* a store node is paused or suspended */
+    LAPSE_USE_KEEP = 524288,      /* term: keep */
+    LAPSE_USE_EDGES = 1048576     /* a call was refused as invalid, or out of range */
 };
 
 /* All rules, most special first: an event that breaks several is charged to the first. */

@@ -17,10 +17,31 @@ struct lapse_tracked_call {
     int64_t id;
     const struct lapse_history_event *invoke;
     const struct lapse_history_event *apply;
+    const struct lapse_history_event *reply;
+    int resolved;      /* without an answer over a crash: found done (1) or not done (-1) */
     bool lock_granted; /* the write made its client the creator of a lock made of a key */
 };
 
 /* ---- Keys. */
+/* The term of an entry or a grant. */
+struct lapse_tracked_term {
+    bool known; /* false: of a session that is not known to be live */
+    struct lapse_end end;
+    struct lapse_span span; /* 0: a date, or none */
+    enum lapse_why why;     /* NONE: no term */
+    struct lapse_end cap;   /* idle with a cap: no use moves the end past this */
+    size_t session;         /* 1 + its place in sessions; 0: none */
+};
+
+/* A record that is kept of a key. */
+struct lapse_tracked_record {
+    enum lapse_record_kind kind;
+    int64_t revision; /* 0: a marker that is still to be told */
+    struct lapse_bytes value;
+    struct lapse_end end; /* of a tombstone, a marker or a purge: its own */
+    const struct lapse_history_event *by;
+};
+
 struct lapse_tracked_entry {
     const struct lapse_history_event *write;   /* APPLY of the set, create or update */
     const struct lapse_history_event *term;    /* APPLY that gave the present term */
@@ -32,6 +53,12 @@ struct lapse_tracked_entry {
     enum lapse_why why;             /* NONE: no term */
     struct lapse_steady last;       /* idle: the last write or renewal */
     struct lapse_end end_unrenewed; /* idle: the end before the last renewal */
+    struct lapse_steady last_unrenewed;
+    struct lapse_end cap;
+    size_t session;
+    struct lapse_end end_kept; /* idle: of the last write or renewal that no crash can lose */
+    struct lapse_steady last_kept;
+    bool lossy; /* a crash may have lost renewals: the end is `end`, or as early as `end_kept` */
 };
 
 struct lapse_tracked_key {
@@ -50,6 +77,12 @@ struct lapse_tracked_key {
     int32_t creator; /* buckets with locks: actor and incarnation; -1: nobody */
     int32_t creator_incarnation;
     const struct lapse_history_event *created; /* APPLY that made it the creator */
+    size_t record_count, record_cap;
+    struct lapse_tracked_record *records; /* oldest first; none: its rows are gone, or to go */
+    bool unsure; /* a crash may have lost its last changes: nothing is known */
+    const struct lapse_history_event *maybe; /* a write without an answer, since a crash or a
+                                                failed sync: done whole, or not at all */
+    const struct lapse_command *maybe_command;
 };
 
 struct lapse_tracked_bucket {
@@ -67,13 +100,37 @@ struct lapse_tracked_bucket {
     const struct lapse_history_event *listing;    /* the last list, all, count or watch from live */
     const struct lapse_history_event *marker;     /* the last expired event that the reaper wrote */
     struct lapse_tracked_entry marker_entry;
+    bool unsure;                              /* a crash may have lost its last changes */
+    bool renumbered;                          /* no event since a tenure began */
+    const struct lapse_history_event *opened; /* APPLY of the open or alter that gave `config` */
 };
 
 enum lapse_tracked_state {
     LAPSE_TRACKED_NEVER = 0, /* no write was accepted */
     LAPSE_TRACKED_LIVE,
     LAPSE_TRACKED_ENDED,  /* its term has ended */
-    LAPSE_TRACKED_REMOVED /* deleted or purged */
+    LAPSE_TRACKED_REMOVED, /* deleted or purged */
+    LAPSE_TRACKED_UNSURE   /* what a crash has left is not known yet */
+};
+
+/* ---- Sessions: one for each time that a name was opened. */
+struct lapse_tracked_session {
+    struct lapse_bytes name, owner;
+    int64_t token;
+    struct lapse_end end;
+    struct lapse_span span;
+    const struct lapse_history_event *opened; /* APPLY */
+    const struct lapse_history_event *term;   /* APPLY that gave the present end */
+    const struct lapse_history_event *closed;
+    bool unsure;
+};
+
+/* ---- Calls by request id: the last that was accepted, or may have been, under each. */
+struct lapse_tracked_once {
+    struct lapse_bytes request;
+    uint64_t digest; /* of the command */
+    bool sure;       /* it changed something, so it must be remembered */
+    const struct lapse_history_event *apply;
 };
 
 /* ---- Leases. */
@@ -86,12 +143,16 @@ struct lapse_tracked_grant {
     const struct lapse_history_event *granted;  /* APPLY of the acquire */
     const struct lapse_history_event *term;     /* APPLY that gave the present end */
     const struct lapse_history_event *released; /* APPLY of the release */
+    bool ephemeral;
+    size_t session;                         /* 1 + its place in sessions; 0: none */
+    const struct lapse_history_event *lost; /* ephemeral: TENURE that began after its own */
 };
 struct lapse_tracked_lease {
     struct lapse_bytes name;
     int64_t token_highest;
     size_t grant_count, grant_cap;
     struct lapse_tracked_grant *grants; /* all, in order; the last is the present one */
+    bool unsure; /* a crash may have lost its last changes, or kept one without an answer */
 };
 
 /* ---- Watches. `next` indexes the bucket's events: the first not yet delivered or passed over. */
@@ -101,6 +162,7 @@ struct lapse_tracked_watch {
     struct lapse_bytes key; /* empty: the whole bucket */
     enum lapse_watch_from from;
     int64_t start_revision;                  /* of the bucket when the watch began */
+    size_t start;                            /* events of the bucket when the watch began */
     const struct lapse_history_event *began; /* APPLY */
     const struct lapse_history_event *heard; /* REPLY that told its client of it */
     const struct lapse_history_event *ended; /* APPLY of the unwatch, or its client's crash */
@@ -168,11 +230,30 @@ struct lapse_trackers {
     struct lapse_tracked_peak *peaks;
     /* APPLY of the accepted write whose event has not come yet: it must be the next event. */
     const struct lapse_history_event *open_write;
+    size_t open_member; /* of a batch: which of its members */
+    size_t session_count, session_cap;
+    struct lapse_tracked_session *sessions; /* in the order of their opening */
+    size_t once_count, once_cap;
+    struct lapse_tracked_once *once;
     struct lapse_true_time seen_at; /* when the store last said what time it has ... */
     struct lapse_steady seen_store; /* ... and what it said */
-    bool node_paused;
-    struct lapse_true_time node_woke; /* the end of the last pause of a store node */
+    const struct lapse_history_event *seen; /* the event that said so; NULL: none yet */
+    struct lapse_steady store_highest;      /* the highest store time seen */
+    const struct lapse_history_event *highest_by;
+    unsigned node_stops; /* a bit per enum lapse_fault_kind that holds a store node now */
+    bool node_paused;    /* any of them */
+    struct lapse_true_time node_stopped; /* when the last stop began */
+    struct lapse_true_time node_woke;    /* the end of the last stop of a store node */
     bool node_was_paused;
+    const struct lapse_history_event *slept;  /* FAULT_END of the last pause or suspend of a node */
+    const struct lapse_history_event *tenure; /* the last TENURE */
+    bool leases_unsure;                       /* a crash may have lost leases, or sessions */
+    size_t wall_move_count, wall_move_cap;
+    const struct lapse_history_event **wall_moves; /* CLOCK of a node, all */
+    bool dated;           /* a date was given: a read that reaches it may commit that */
+    int64_t durable_seen; /* the highest durable point shown in this tenure */
+    bool mark_known;      /* a commit that no renewal explains was shown in this tenure ... */
+    struct lapse_steady mark_at; /* ... last at this store time */
 };
 
 /* ---- Looking things up. Each returns NULL when there is none. */
@@ -214,17 +295,40 @@ bool lapse_tracked_entry_renews(const struct lapse_tracked_entry *entry, struct 
 const struct lapse_history_event *lapse_tracked_watch_next(const struct lapse_trackers *trackers,
                                                            const struct lapse_tracked_watch *watch,
                                                            size_t *ret_index);
+/* The event of this revision, if the watch may still be handed it: one that it is owed, or any of
+ * those before a watch from a revision began. */
+const struct lapse_history_event *
+lapse_tracked_watch_event(const struct lapse_trackers *trackers,
+                          const struct lapse_tracked_watch *watch, int64_t revision);
 /* Whether a request renews the grant that it is about: extend, or a write of a key that is a lock
  * (which `belief` says). */
 bool lapse_tracked_request_renews(const struct lapse_request *request);
 /* Store time at a true time, as far as answers tell: the store's clock is taken to keep pace. */
 struct lapse_steady lapse_tracked_store_time(const struct lapse_trackers *trackers,
                                              struct lapse_true_time at);
-/* The term that an accepted write, expire or persist must have left: its end (for a decision with
- * these readings), span and kind. */
-void lapse_tracked_term_of(const struct lapse_bucket_config *config,
-                           const struct lapse_command *command, const struct lapse_answer *answer,
-                           struct lapse_end *ret_end, struct lapse_span *ret_span,
-                           enum lapse_why *ret_why);
+/* The same, as if no call were without an answer and no crash had lost a thing. */
+enum lapse_tracked_state lapse_tracked_key_known(const struct lapse_trackers *trackers,
+                                                 const struct lapse_tracked_key *key,
+                                                 struct lapse_steady at, struct lapse_wall wall);
+/* The term that an accepted write, expire or persist of a key (NULL: never written) must leave. */
+void lapse_tracked_term_of(const struct lapse_trackers *trackers,
+                           const struct lapse_tracked_bucket *bucket,
+                           const struct lapse_tracked_key *key, const struct lapse_command *command,
+                           const struct lapse_answer *answer, struct lapse_tracked_term *ret);
+/* The end that a use at `at` gives an idle entry. */
+struct lapse_end lapse_tracked_entry_renewed(const struct lapse_tracked_entry *entry,
+                                             struct lapse_steady at);
+/* The newest session of a name, or NULL; whether it lives at `at`. */
+const struct lapse_tracked_session *lapse_tracked_session_find(
+    const struct lapse_trackers *trackers, struct lapse_bytes name);
+bool lapse_tracked_session_live(const struct lapse_tracked_session *session,
+                                struct lapse_steady at);
+/* How far the wall clock of a store node has been moved by hand since an event. */
+int64_t lapse_tracked_wall_moved(const struct lapse_trackers *trackers,
+                                 const struct lapse_history_event *since);
+/* What was accepted under a request id and is still remembered at `at`, or NULL. */
+const struct lapse_tracked_once *lapse_tracked_once_find(const struct lapse_trackers *trackers,
+                                                         struct lapse_bytes request,
+                                                         struct lapse_steady at);
 
 #endif

@@ -85,7 +85,7 @@ struct lapse_term {
     struct lapse_span ttl;     /* from the write, on store time */
     struct lapse_span idle;    /* from the last use, on store time */
     struct lapse_wall expires_at; /* a date, on the wall clock; a past one ends it at once */
-    struct lapse_span cap;     /* with idle: no use moves the end past the write plus cap; 0: none */
+    struct lapse_span cap;     /* with idle: no use moves the end past the write + cap; 0: none */
     struct lapse_bytes session; /* the session's name; a write with one that is not live is LOST */
 };
 
@@ -235,7 +235,8 @@ struct lapse_event {
     struct lapse_bytes value;   /* PUT */
     int64_t revision;
     int64_t old_revision;       /* EXPIRED DELETE PURGE: the entry's revision before */
-    struct lapse_steady at;     /* store time at which it was written */
+    struct lapse_steady at;     /* store time at which it was written; 0 for a put that a watch
+                                   from a revision tells again */
 };
 
 /* One row of a listing. */
@@ -277,7 +278,7 @@ struct lapse_batch_answer {
  *   ACQUIRE                  LOST        - (the session it names is not live; this is asked before
  *                                        all else)
  *   BATCH                    OK          answers answer_count
- *   BATCH                    CONFLICT    answers answer_count (those up to the one refused, which is
+ *   BATCH                    CONFLICT    answers answer_count (up to the one refused, which is
  *                                        the last; none took effect)
  *   SESSION                  OK          token (names the incarnation) end left renewed (= open
  *                                        already, unchanged)

@@ -81,6 +81,8 @@ struct lapse_row {
         int64_t session;           /* incarnation of the session it ends with; 0: none */
         struct lapse_steady last;  /* the last write or renewal */
         int64_t written_seq;       /* a date: number of the commit that set it; else 0 */
+        int64_t old_revision;      /* TOMBSTONE MARKER PURGE: the entry's revision before; else 0 */
+        enum lapse_why why;        /* MARKER: which term ended the key; else NONE */
     } record;
     struct { /* LEASE */
         struct lapse_bytes owner;
@@ -118,8 +120,8 @@ struct lapse_row {
 /* What load hands each row to. Returns OK to go on; any other status stops the load with it.
  * Order: the mark first, required and once, then its peaks by their number; then counters, each at
  * most once; sessions; buckets; records; leases; requests. A key's records come by rising revision.
- * An empty journal has no rows. Rows out of order, twice, or such as no store writes are CORRUPT; rows
- * of a later version are VERSION. */
+ * An empty journal has no rows. Rows out of order, twice, or such as no store writes are CORRUPT;
+ * rows of a later version are VERSION. */
 typedef enum lapse_status (*lapse_row_visit)(void *ctx, const struct lapse_row *row);
 
 enum lapse_sync { LAPSE_SYNC_FULL = 0, LAPSE_SYNC_NORMAL = 1, LAPSE_SYNC_NONE = 2 };
@@ -151,8 +153,8 @@ enum lapse_status lapse_row_encode(const struct lapse_row *row, unsigned char *b
                                    size_t *ret_len);
 /* Adds the same fields to a digest. */
 void lapse_row_digest(const struct lapse_row *row, struct lapse_digest *digest);
-/* Reads them back; *ret borrows from `bytes`. OK, or CORRUPT: not the bytes of one row. Says nothing
- * about what the row means: see lapse_open. */
+/* Reads them back; *ret borrows from `bytes`. OK, or CORRUPT: not the bytes of one row. Says
+ * nothing about what the row means: see lapse_open. */
 enum lapse_status lapse_row_decode(struct lapse_bytes bytes, struct lapse_row *ret,
                                    struct lapse_error *err);
 

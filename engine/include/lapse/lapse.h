@@ -181,15 +181,15 @@ enum lapse_status lapse_bucket_alter(struct lapse *store, struct lapse_bytes buc
 enum lapse_status lapse_batch(struct lapse *store, const struct lapse_command *commands,
                               size_t count, struct lapse_result *result, struct lapse_error *err);
 /* Sessions: a term that entries and leases share. What is written with one ends with it, at that
- * instant, and shows its end as its own; any client may write with any session. Another term takes a
- * row off its session: a set, expire or persist of a key, an extend of a lease. An ended session is
- * never revived: opening its name again makes another, with a number of its own. OK (renewed: it
+ * instant, and shows its end as its own; any client may write with any session. Another term takes
+ * a row off its session: a set, expire or persist of a key, an extend of a lease. An ended session
+ * is never revived: opening its name again makes another, with a number of its own. OK (renewed: it
  * was open already and is unchanged) or HELD. */
 enum lapse_status lapse_session_open(struct lapse *store, struct lapse_bytes name,
                                      struct lapse_bytes owner, struct lapse_span span,
                                      struct lapse_result *result, struct lapse_error *err);
-/* The end becomes now + span, for all that hangs on the session at once; it may shorten. span 0: the
- * one it has. OK or LOST. */
+/* The end becomes now + span, for all that hangs on the session at once; it may shorten. span 0:
+ * the one it has. OK or LOST. */
 enum lapse_status lapse_session_keepalive(struct lapse *store, struct lapse_bytes name,
                                           struct lapse_bytes owner, struct lapse_span span,
                                           struct lapse_result *result, struct lapse_error *err);
@@ -212,9 +212,9 @@ enum lapse_status lapse_acquire_ephemeral(struct lapse *store, struct lapse_byte
 enum lapse_status lapse_acquire_session(struct lapse *store, struct lapse_bytes name,
                                         struct lapse_bytes owner, struct lapse_bytes session,
                                         struct lapse_result *result, struct lapse_error *err);
-/* token NULL: the owner names the grant. A lease that was acquired with a session leaves it: its end
- * is now + span, whatever becomes of the session; to prolong both, keep the session alive. OK, LOST,
- * NOT_OWNER (LEASE-06, LEASE-07). */
+/* token NULL: the owner names the grant. A lease that was acquired with a session leaves it: its
+ * end is now + span, whatever becomes of the session; to prolong both, keep the session alive. OK,
+ * LOST, NOT_OWNER (LEASE-06, LEASE-07). */
 enum lapse_status lapse_extend(struct lapse *store, struct lapse_bytes name,
                                struct lapse_bytes owner, struct lapse_span span,
                                const int64_t *token, struct lapse_result *result,
@@ -231,8 +231,8 @@ enum lapse_status lapse_inspect(struct lapse *store, struct lapse_bytes name,
 enum lapse_status lapse_watch(struct lapse *store, struct lapse_bytes bucket,
                               struct lapse_bytes key, enum lapse_watch_from from,
                               struct lapse_result *result, struct lapse_error *err);
-/* Watches from `revision` > 0 on: at least the last event >= revision of each key that has one, or a
- * gap first (WATCH-06). */
+/* Watches from `revision` > 0 on: at least the last event >= revision of each key that has one, or
+ * a gap first (WATCH-06). */
 enum lapse_status lapse_watch_revision(struct lapse *store, struct lapse_bytes bucket,
                                        struct lapse_bytes key, int64_t revision,
                                        struct lapse_result *result, struct lapse_error *err);

@@ -61,6 +61,7 @@ struct lapse_result_view {
                                    NULL */
     bool starved;               /* broken only because memory ran out */
     bool name_repeats;          /* lapse_names_repeat says so */
+    bool promise_strict;        /* run with --promise strict: the replay line says so */
     const char *note;           /* a sentence on a run that passed, or NULL */
 };
 

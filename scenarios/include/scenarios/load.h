@@ -45,12 +45,16 @@ enum lapse_word_kind {
     LAPSE_WORD_FIELD,    /* of an answer */
     LAPSE_WORD_PATTERN,
     LAPSE_WORD_MEASURE,
-    LAPSE_WORD_ACTION    /* stop, next ... */
+    LAPSE_WORD_ACTION,   /* stop, next ... */
+    LAPSE_WORD_STORE,    /* of `store` */
+    LAPSE_WORD_KINDS
 };
+enum { LAPSE_STAGE_NOW = 2 }; /* words up to this stage of the language run */
 struct lapse_word {
     enum lapse_word_kind kind;
     const char *word;
-    int stage;            /* 1: runs now; 2 3 4 6: refused with a sentence that says "not yet" */
+    int stage;            /* up to LAPSE_STAGE_NOW it runs; a later word is refused with a sentence
+                             that says "not yet" */
     const char *takes;    /* "a duration", "a key (bucket/key)" */
     const char *sentence; /* what it means, one line */
     const char *contract; /* id that a verb or observer stands for; NULL */

@@ -94,14 +94,15 @@ struct lapse_plan_fault {
     int32_t node;            /* -1: an actor */
     bool has_for;
     int64_t for_ns;
-    bool machine;            /* RESTART of a node: another boot */
+    bool machine;            /* CRASH RESTART of a node: its machine too, so another boot */
     bool has_to;             /* CLOCK: the wall is set to this */
     struct lapse_operand to; /* CLOCK: WALL, fixed */
     int64_t wall_ns;         /* CLOCK: else the wall is moved by this, either way */
 };
 
 /* Where the store keeps its rows over a crash of its process. MEMORY: in the world, as a disk that
- * never fails; SQLITE: in a file. Without `store:` and without a crash of n1 there is no journal. */
+ * never fails; SQLITE: in a file. Without `store:` and without a crash of n1 there is no journal.
+ * */
 enum lapse_store_kind { LAPSE_STORE_NONE = 0, LAPSE_STORE_MEMORY = 1, LAPSE_STORE_SQLITE = 2 };
 
 enum lapse_until_kind { LAPSE_UNTIL_NONE = 0, LAPSE_UNTIL_ANSWER = 1, LAPSE_UNTIL_INSTANT = 2 };

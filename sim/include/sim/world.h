@@ -38,7 +38,8 @@ enum lapse_status lapse_world_run(struct lapse_world *world, struct lapse_error 
 uint64_t lapse_world_events(const struct lapse_world *world);
 
 /* A copy of all mutable state. Restoring it makes the next steps give the same events again. With
- * a judge a world cannot be restored (INVALID): judges do not go back. */
+ * a judge a world cannot be restored (INVALID): judges do not go back. One whose store lies in a
+ * file cannot be copied (INVALID). */
 struct lapse_snapshot;
 enum lapse_status lapse_world_snapshot(const struct lapse_world *world, const lapse_alloc *alloc,
                                        struct lapse_snapshot **ret);
@@ -57,7 +58,8 @@ enum lapse_status lapse_run_plan(const struct lapse_plan *plan, uint64_t seed,
 void lapse_run_free(struct lapse_run *run);
 
 /* Runs a plan twice, the second time snapshotted in the middle, finished, restored and finished
- * again. Returns OK with three digests (equal iff deterministic). */
+ * again; with a store in a file, three times from the start. Returns OK with three digests (equal
+ * iff deterministic). */
 enum lapse_status lapse_run_twice(const struct lapse_plan *plan, uint64_t seed,
                                   uint64_t ret_digests[3], struct lapse_error *err);
 

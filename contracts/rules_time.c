@@ -1,0 +1,221 @@
+/* CLOCK-01..04 and CLOCK-06: store time goes with true time and never back, and what the wall does
+ * moves dates alone. */
+#include "rules.h"
+#include "track.h"
+
+static bool store_of(const struct lapse_history_event *event, struct lapse_steady *ret);
+static int64_t drift_of(const struct lapse_trackers *trackers, int64_t elapsed_ns);
+static bool span_stands(const struct lapse_look *look, struct lapse_end *ret_end,
+                        const struct lapse_history_event **ret_since);
+static bool shows_live(const struct lapse_look *look, bool *ret_live);
+
+/* ---- CLOCK-01: a step of the wall moves no span. */
+
+static bool clock_01_concerns(const struct lapse_trackers *trackers,
+                              const struct lapse_look *look) {
+    struct lapse_end end;
+    const struct lapse_history_event *since;
+    bool live;
+    return trackers->wall_move_count > 0 && span_stands(look, &end, &since) &&
+           lapse_tracked_wall_moved(trackers, since) != 0 && shows_live(look, &live);
+}
+
+/* Only what the step explains is charged here: an end that lies off by just as much. */
+static bool clock_01_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
+                           struct lapse_violation *ret) {
+    struct lapse_end end = {.kind = LAPSE_END_NONE};
+    const struct lapse_history_event *since = NULL;
+    bool shown = false;
+    (void)span_stands(look, &end, &since);
+    (void)shows_live(look, &shown);
+    int64_t moved = lapse_tracked_wall_moved(trackers, since);
+    int64_t earlier = end.ns, at = look->answer->at.ns;
+    if (!lapse_ns_sub(end.ns, moved, &earlier))
+        return true;
+    bool by_wall = shown != (at < end.ns) && shown == (at < earlier);
+    if (shown && look->answer->end.kind == LAPSE_END_STEADY && look->answer->end.ns == earlier)
+        by_wall = true;
+    if (!by_wall)
+        return true;
+    struct lapse_rule_text name = lapse_text_name(look->key_name);
+    struct lapse_rule_text step = lapse_text_ns(moved);
+    struct lapse_rule_text text = lapse_text_end(end);
+    lapse_violation_label(ret, look->event, "found it %s", shown ? "live" : "ended");
+    lapse_violation_label(ret, since, "this gave it a term that ends: %s", text.text);
+    lapse_violation_label(ret, trackers->wall_moves[trackers->wall_move_count - 1],
+                          "the wall clock was moved");
+    return lapse_violation_say(ret, "the end of %s (%s) moved with the wall clock, by %s",
+                               name.text, text.text, step.text);
+}
+LAPSE_RULE_BY_LOOKS(clock_01, clock_01_concerns, clock_01_check)
+
+/* ---- CLOCK-02: a date is reached when the wall first shows it, and stays reached. */
+
+static bool clock_02_concerns(const struct lapse_trackers *trackers,
+                              const struct lapse_look *look) {
+    (void)trackers;
+    bool known = look->state == LAPSE_TRACKED_LIVE || look->state == LAPSE_TRACKED_ENDED;
+    return known && look->key->entry.end.kind == LAPSE_END_WALL &&
+           lapse_look_shows(look) != LAPSE_SHOWN_NOTHING;
+}
+
+static bool clock_02_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
+                           struct lapse_violation *ret) {
+    (void)trackers;
+    bool live = look->state == LAPSE_TRACKED_LIVE;
+    if ((lapse_look_shows(look) == LAPSE_SHOWN_PRESENT) == live)
+        return true;
+    struct lapse_rule_text name = lapse_text_key(look->bucket->name, look->key->name);
+    struct lapse_rule_text date = lapse_text_end(look->key->entry.end);
+    struct lapse_end now = {LAPSE_END_WALL, look->answer->wall.ns};
+    struct lapse_rule_text wall = lapse_text_end(now);
+    lapse_violation_label(ret, look->event, "decided when the wall read %s", wall.text);
+    lapse_violation_label(ret, look->key->entry.term, "this gave it its date, %s", date.text);
+    return lapse_violation_say(ret,
+                               live ? "%s was absent, but no reading since has reached its date"
+                                    : "%s was still there, but a reading has reached its date",
+                               name.text);
+}
+LAPSE_RULE_BY_LOOKS(clock_02, clock_02_concerns, clock_02_check)
+
+/* ---- CLOCK-03: store time never goes back, over starts too. */
+
+bool lapse_rule_clock_03_premise(const struct lapse_trackers *trackers,
+                                 const struct lapse_history_event *event) {
+    struct lapse_steady store;
+    return trackers->highest_by != NULL && store_of(event, &store);
+}
+
+bool lapse_rule_clock_03_holds(const struct lapse_trackers *trackers,
+                               const struct lapse_history_event *event,
+                               struct lapse_violation *ret) {
+    struct lapse_steady store = {0};
+    (void)store_of(event, &store);
+    if (store.ns >= trackers->store_highest.ns)
+        return true;
+    struct lapse_rule_text now = lapse_text_ns(store.ns);
+    struct lapse_rule_text before = lapse_text_ns(trackers->store_highest.ns);
+    lapse_violation_label(ret, event, "store time is %s", now.text);
+    lapse_violation_label(ret, trackers->highest_by, "store time was %s", before.text);
+    return lapse_violation_say(ret, "store time went back from %s to %s", before.text, now.text);
+}
+
+/* ---- CLOCK-04: time asleep counts, and a stop of the store adds no life. */
+
+bool lapse_rule_clock_04_premise(const struct lapse_trackers *trackers,
+                                 const struct lapse_history_event *event) {
+    struct lapse_steady store;
+    return trackers->slept != NULL && trackers->seen != NULL &&
+           trackers->seen->seq < trackers->slept->seq && store_of(event, &store);
+}
+
+bool lapse_rule_clock_04_holds(const struct lapse_trackers *trackers,
+                               const struct lapse_history_event *event,
+                               struct lapse_violation *ret) {
+    struct lapse_steady store = {0};
+    (void)store_of(event, &store);
+    int64_t elapsed = event->at.ns - trackers->seen_at.ns;
+    int64_t advanced = lapse_steady_between(trackers->seen_store, store).ns;
+    if (advanced >= elapsed - drift_of(trackers, elapsed))
+        return true;
+    struct lapse_rule_text passed = lapse_text_ns(elapsed);
+    struct lapse_rule_text counted = lapse_text_ns(advanced);
+    lapse_violation_label(ret, event, "store time has advanced by %s", counted.text);
+    lapse_violation_label(ret, trackers->slept, "it stood still until here");
+    lapse_violation_label(ret, trackers->seen, "%s before", passed.text);
+    return lapse_violation_say(ret, "the store counted %s of %s in which it stood still",
+                               counted.text, passed.text);
+}
+
+/* ---- CLOCK-06: store time advances by true time. A start on another boot is not judged here: what
+ * the wall did meanwhile may be in it. */
+
+bool lapse_rule_clock_06_premise(const struct lapse_trackers *trackers,
+                                 const struct lapse_history_event *event) {
+    struct lapse_steady store;
+    bool machine = event->kind == LAPSE_HISTORY_TENURE && event->u.tenure.machine;
+    return trackers->seen != NULL && !machine && store_of(event, &store);
+}
+
+bool lapse_rule_clock_06_holds(const struct lapse_trackers *trackers,
+                               const struct lapse_history_event *event,
+                               struct lapse_violation *ret) {
+    struct lapse_steady store = {0};
+    (void)store_of(event, &store);
+    int64_t elapsed = event->at.ns - trackers->seen_at.ns;
+    int64_t advanced = lapse_steady_between(trackers->seen_store, store).ns;
+    int64_t drift = drift_of(trackers, elapsed);
+    if (advanced >= elapsed - drift && advanced <= elapsed + drift)
+        return true;
+    struct lapse_rule_text passed = lapse_text_ns(elapsed);
+    struct lapse_rule_text counted = lapse_text_ns(advanced);
+    lapse_violation_label(ret, event, "store time has advanced by %s", counted.text);
+    lapse_violation_label(ret, trackers->seen, "%s before", passed.text);
+    return lapse_violation_say(ret, "store time advanced by %s in %s of true time", counted.text,
+                               passed.text);
+}
+
+/* The store time that an event tells, if it tells one. */
+static bool store_of(const struct lapse_history_event *event, struct lapse_steady *ret) {
+    switch (event->kind) {
+    case LAPSE_HISTORY_APPLY:
+        *ret = event->u.apply.answer.at;
+        return event->u.apply.answer.status >= 0;
+    case LAPSE_HISTORY_STEP:
+        *ret = event->u.step.store;
+        return true;
+    case LAPSE_HISTORY_TENURE:
+        *ret = event->u.tenure.store;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* How far a raw clock within its bound may be off after so long. */
+static int64_t drift_of(const struct lapse_trackers *trackers, int64_t elapsed_ns) {
+    int64_t rate = trackers->setup != NULL ? trackers->setup->rate_ppb : 0;
+    int64_t whole = elapsed_ns / LAPSE_NS_PER_S, rest = elapsed_ns % LAPSE_NS_PER_S;
+    if (rate <= 0 || whole > INT64_MAX / 2 / rate)
+        return 0;
+    return whole * rate + rest * rate / LAPSE_NS_PER_S + 1;
+}
+
+/* The end, if a span gave it, of the entry or grant looked at, and what gave it. */
+static bool span_stands(const struct lapse_look *look, struct lapse_end *ret_end,
+                        const struct lapse_history_event **ret_since) {
+    if (lapse_verb_of_lease(look->verb)) {
+        const struct lapse_tracked_grant *last = lapse_tracked_grant_last(look->lease);
+        if (last == NULL || last->released != NULL || last->lost != NULL || last->session != 0)
+            return false;
+        *ret_end = last->end;
+        *ret_since = last->term;
+    } else {
+        if (look->state != LAPSE_TRACKED_LIVE && look->state != LAPSE_TRACKED_ENDED)
+            return false;
+        const struct lapse_tracked_entry *entry = &look->key->entry;
+        if (entry->session != 0 || look->key->expired != NULL)
+            return false;
+        *ret_end = entry->end;
+        *ret_since = entry->renewal != NULL ? entry->renewal : entry->term;
+    }
+    return ret_end->kind == LAPSE_END_STEADY;
+}
+
+/* False: the answer does not tell whether it is live. */
+static bool shows_live(const struct lapse_look *look, bool *ret_live) {
+    enum lapse_status status = look->answer->status;
+    if (look->verb == LAPSE_VERB_INSPECT) {
+        *ret_live = status == LAPSE_OK;
+        return true;
+    }
+    if (look->verb == LAPSE_VERB_ACQUIRE) {
+        *ret_live = status == LAPSE_HELD || look->answer->renewed;
+        return status == LAPSE_OK || status == LAPSE_HELD;
+    }
+    if (lapse_verb_of_lease(look->verb))
+        return false;
+    enum lapse_shown shown = lapse_look_shows(look);
+    *ret_live = shown == LAPSE_SHOWN_PRESENT;
+    return shown != LAPSE_SHOWN_NOTHING && !lapse_verb_writes_key(look->verb);
+}

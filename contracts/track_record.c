@@ -1,0 +1,28 @@
+/* The records that are kept of a key: what its history shows, and how many rows storage may hold.
+ * Only what answers and events tell is kept here; a row that was reaped without an event leaves
+ * this list at the key's next write. */
+#include "track.h"
+
+static size_t limit_of(const struct lapse_tracked_bucket *bucket);
+
+enum lapse_status lapse_track_record_add(struct lapse_trackers *trackers,
+                                         const struct lapse_tracked_bucket *bucket,
+                                         struct lapse_tracked_key *key,
+                                         struct lapse_tracked_record record) {
+    size_t limit = limit_of(bucket);
+    size_t drop = key->record_count >= limit ? key->record_count - limit + 1 : 0;
+    for (size_t i = drop; i < key->record_count; i++)
+        key->records[i - drop] = key->records[i];
+    key->record_count -= drop;
+    void *records = key->records;
+    if (!lapse_alloc_grow(trackers->alloc, &records, &key->record_cap, key->record_count + 1,
+                          sizeof *key->records))
+        return LAPSE_NOMEM;
+    key->records = records;
+    key->records[key->record_count++] = record;
+    return LAPSE_OK;
+}
+
+static size_t limit_of(const struct lapse_tracked_bucket *bucket) {
+    return bucket->config.history == 0 ? 1 : bucket->config.history;
+}

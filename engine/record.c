@@ -1,0 +1,230 @@
+/* Records: a key is the list of those that are kept of it, newest first in its table.
+ *
+ * The newest is the key's state: a live value, or not live. A newer record covers the older ones,
+ * which have no say in anything but history and get by revision. In a bucket with markers a delete
+ * leaves a tombstone, a purge a purge record and an end a marker, which tell a watcher what
+ * happened last and leave silently at an end of their own (WATCH-05). Each change that takes the
+ * record of a key's last event away says so in the bucket's `forgotten`, or a watcher that starts
+ * below it would miss that event without a gap (WATCH-06).
+ *
+ * What ended is treated alike whether the reaper has come or not (REAP-01): a write first clears
+ * it away. A marker goes when its key is written again, for when it was made is the reaper's affair
+ * and must not show in the new key's history. */
+#include "state.h"
+
+static enum lapse_status cover(struct lapse_job *job, struct lapse_node *newest);
+static enum lapse_status trim(struct lapse_job *job, struct lapse_node *newest, size_t room);
+static enum lapse_status push_new(struct lapse_job *job, struct lapse_bytes key,
+                                  const struct lapse_image *image);
+static enum lapse_status remove_one(struct lapse_job *job, struct lapse_node *node);
+static enum lapse_status remove_older(struct lapse_job *job, struct lapse_node *newest);
+static bool covers_older(const struct lapse_node *newest, const struct lapse_image *image);
+static enum lapse_status no_memory(const struct lapse_job *job);
+
+bool lapse_record_live(const struct lapse_node *newest, const struct lapse_now *now) {
+    return newest != NULL && newest->now.record == LAPSE_RECORD_VALUE &&
+           lapse_state_live(newest, now);
+}
+
+bool lapse_record_shown(const struct lapse_state *state, const struct lapse_node *newest,
+                        const struct lapse_now *now) {
+    return newest != NULL && newest->now.record == LAPSE_RECORD_VALUE &&
+           lapse_idle_live(state, newest, now);
+}
+
+enum lapse_status lapse_record_push(struct lapse_job *job, struct lapse_bytes key,
+                                    struct lapse_node *newest, const struct lapse_image *image) {
+    struct lapse_state *state = job->state;
+    if (!lapse_state_reserve_end(state, image)) {
+        return no_memory(job);
+    }
+    if (newest == NULL) {
+        return push_new(job, key, image);
+    }
+    size_t history = lapse_node_bucket(state, newest)->config.history;
+    if (history > 1 && covers_older(newest, image)) {
+        enum lapse_status status = trim(job, newest, history - 1);
+        if (status == LAPSE_OK) {
+            status = cover(job, newest);
+        }
+        return status == LAPSE_OK ? push_new(job, lapse_node_key(newest), image) : status;
+    }
+    /* Nothing of the key stays: its newest row becomes the new record. */
+    enum lapse_status status = remove_older(job, newest);
+    if (status == LAPSE_OK && !lapse_txn_touch(state, newest)) {
+        status = no_memory(job);
+    }
+    if (status == LAPSE_OK) {
+        lapse_txn_set(state, newest, image);
+    }
+    return status;
+}
+
+struct lapse_image lapse_record_trace(const struct lapse_job *job, enum lapse_record_kind kind,
+                                      const struct lapse_bucket *bucket,
+                                      const struct lapse_image *of, int64_t revision) {
+    struct lapse_image image = {.revision = revision,
+                                .record = (uint8_t)kind,
+                                .aux.old_revision = of->revision,
+                                .end_kind = LAPSE_END_STEADY,
+                                .source = LAPSE_SOURCE_MARKERS,
+                                .span_ns = bucket->config.markers.ns,
+                                .present = true};
+    LAPSE_ASSERT(image.span_ns > 0);
+    if (kind == LAPSE_RECORD_MARKER) {
+        image.why = (unsigned)lapse_image_why(of) & 7u;
+    }
+    /* An end past the range is the range's last instant: no end may be refused its marker. */
+    int64_t at = job->now.store.ns;
+    if (!lapse_ns_add(at, image.span_ns, &image.end_ns)) {
+        image.end_ns = INT64_MAX;
+        image.span_ns = at == INT64_MAX ? 1 : INT64_MAX - at;
+    }
+    return image;
+}
+
+enum lapse_status lapse_record_mark_end(struct lapse_job *job, struct lapse_node *newest) {
+    struct lapse_bucket *bucket = lapse_node_bucket(job->state, newest);
+    int64_t revision = 0;
+    enum lapse_status status = remove_older(job, newest);
+    if (status == LAPSE_OK && !lapse_txn_touch(job->state, newest)) {
+        status = no_memory(job);
+    }
+    if (status == LAPSE_OK) {
+        status = lapse_txn_event(job, LAPSE_EVENT_EXPIRED, bucket, lapse_node_key(newest),
+                                 &newest->now, &revision);
+    }
+    if (status == LAPSE_OK) {
+        struct lapse_image marker = lapse_record_trace(job, LAPSE_RECORD_MARKER, bucket,
+                                                       &newest->now, revision);
+        lapse_txn_set(job->state, newest, &marker);
+    }
+    return status;
+}
+
+enum lapse_status lapse_record_clear_ended(struct lapse_job *job, struct lapse_node *newest,
+                                           struct lapse_node **ret) {
+    enum lapse_status status = LAPSE_OK;
+    *ret = newest;
+    if (newest == NULL) {
+        return LAPSE_OK;
+    }
+    if (lapse_state_live(newest, &job->now)) {
+        return LAPSE_OK;
+    }
+    *ret = NULL;
+    struct lapse_bucket *bucket = lapse_node_bucket(job->state, newest);
+    bool says = newest->now.record == LAPSE_RECORD_VALUE && bucket->config.markers.ns > 0;
+    if (says) {
+        /* The end has no marker yet: its event is written first (WATCH-03). */
+        int64_t revision = 0;
+        status = lapse_txn_event(job, LAPSE_EVENT_EXPIRED, bucket, lapse_node_key(newest),
+                                 &newest->now, &revision);
+    } else {
+        status = lapse_record_forget(job, bucket, newest->now.revision);
+    }
+    return status == LAPSE_OK ? lapse_record_remove_all(job, newest) : status;
+}
+
+enum lapse_status lapse_record_remove_all(struct lapse_job *job, struct lapse_node *newest) {
+    enum lapse_status status = remove_older(job, newest);
+    return status == LAPSE_OK ? remove_one(job, newest) : status;
+}
+
+enum lapse_status lapse_record_forget(struct lapse_job *job, struct lapse_bucket *bucket,
+                                      int64_t revision) {
+    struct lapse_image row = bucket->row->now;
+    if (row.aux.forgotten >= revision) {
+        return LAPSE_OK;
+    }
+    if (!lapse_txn_touch(job->state, bucket->row)) {
+        return no_memory(job);
+    }
+    row.aux.forgotten = revision;
+    lapse_txn_set(job->state, bucket->row, &row);
+    return LAPSE_OK;
+}
+
+/* Whether the key's records stay below a new one: all but a marker, and nothing below a purge. */
+static bool covers_older(const struct lapse_node *newest, const struct lapse_image *image) {
+    return newest->now.record != LAPSE_RECORD_MARKER && image->record != LAPSE_RECORD_PURGE;
+}
+
+/* Leaves the newest and, of those below it, at most room - 1 that have not ended. The lowered
+ * history of an altered bucket comes to bear here, at the key's next write: so an ALTER of any
+ * bucket is a small change. */
+static enum lapse_status trim(struct lapse_job *job, struct lapse_node *newest, size_t room) {
+    size_t kept = 1;
+    struct lapse_node *node = lapse_table_older(newest);
+    while (node != NULL) {
+        struct lapse_node *older = lapse_table_older(node);
+        bool ended =
+            node->now.record != LAPSE_RECORD_VALUE && !lapse_state_live(node, &job->now);
+        if (ended || kept >= room) {
+            enum lapse_status status = remove_one(job, node);
+            if (status != LAPSE_OK) {
+                return status;
+            }
+        } else {
+            kept++;
+        }
+        node = older;
+    }
+    return LAPSE_OK;
+}
+
+static enum lapse_status cover(struct lapse_job *job, struct lapse_node *newest) {
+    if (!lapse_txn_touch(job->state, newest)) {
+        return no_memory(job);
+    }
+    struct lapse_image image = newest->now;
+    image.older = true;
+    image.reached = false;
+    if (image.source == LAPSE_SOURCE_SESSION) {
+        /* The session may be gone before it, and it has no end to ask for any more. */
+        image.source = LAPSE_SOURCE_NONE;
+        image.aux.session = NULL;
+    }
+    lapse_txn_set(job->state, newest, &image);
+    return LAPSE_OK;
+}
+
+static enum lapse_status push_new(struct lapse_job *job, struct lapse_bytes key,
+                                  const struct lapse_image *image) {
+    struct lapse_node *node = lapse_node_make(job->state->alloc, LAPSE_ROW_RECORD, key);
+    if (node == NULL) {
+        return no_memory(job);
+    }
+    node->bucket = job->bucket->index;
+    if (!lapse_txn_touch(job->state, node)) {
+        lapse_node_free(job->state->alloc, node);
+        return no_memory(job);
+    }
+    lapse_txn_set(job->state, node, image);
+    return LAPSE_OK;
+}
+
+static enum lapse_status remove_one(struct lapse_job *job, struct lapse_node *node) {
+    if (!lapse_txn_touch(job->state, node)) {
+        return no_memory(job);
+    }
+    lapse_txn_remove(job->state, node);
+    return LAPSE_OK;
+}
+
+static enum lapse_status remove_older(struct lapse_job *job, struct lapse_node *newest) {
+    struct lapse_node *older = lapse_table_older(newest);
+    while (older != NULL) {
+        enum lapse_status status = remove_one(job, older);
+        if (status != LAPSE_OK) {
+            return status;
+        }
+        older = lapse_table_older(newest);
+    }
+    return LAPSE_OK;
+}
+
+static enum lapse_status no_memory(const struct lapse_job *job) {
+    return lapse_error_set(job->err, LAPSE_NOMEM, "%s: memory ran out; nothing was changed",
+                           lapse_verb_word(job->command->verb));
+}

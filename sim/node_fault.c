@@ -1,0 +1,184 @@
+/* What is done to the store node.
+ *
+ * While its process is paused or its machine sleeps, calls wait; its clocks run on. A crash of the
+ * process loses what lies in memory: the calls that wait are lost with it, and since their clients
+ * cannot know whether they were taken, no answer comes. A call that arrives while the process is
+ * down is answered `unavailable`. A crash of the machine also loses what no sync has reached, and
+ * the machine comes up on another boot. */
+#include "node_fault.h"
+
+#include "client.h"
+#include "fault.h"
+#include "node.h"
+#include "tenure.h"
+#include "world_events.h"
+
+static void hold(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault);
+static void end_hold(struct lapse_world *world, enum lapse_fault_kind kind, int32_t step);
+static void crash(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault);
+static void lose_parked(struct lapse_world *world);
+static void restart(struct lapse_world *world, int32_t step, bool machine);
+static void move_wall(struct lapse_world *world, int32_t step,
+                      const struct lapse_plan_fault *fault);
+static void push_end(struct lapse_world *world, enum lapse_queue_kind kind, int32_t step,
+                     enum lapse_fault_kind ended, int64_t at_ns);
+static void emit(struct lapse_world *world, bool begins, enum lapse_fault_kind kind, int32_t step,
+                 int64_t until_ns);
+
+void lapse_sim_node_fault_step(struct lapse_world *world, int32_t step,
+                               const struct lapse_plan_fault *fault) {
+    switch (fault->kind) {
+    case LAPSE_FAULT_PAUSE:
+    case LAPSE_FAULT_SUSPEND:
+        if (fault->ends) {
+            end_hold(world, LAPSE_FAULT_PAUSE, step);
+            end_hold(world, LAPSE_FAULT_SUSPEND, step);
+        } else {
+            hold(world, step, fault);
+        }
+        break;
+    case LAPSE_FAULT_CRASH:
+        crash(world, step, fault);
+        break;
+    case LAPSE_FAULT_RESTART:
+        crash(world, step, fault);
+        restart(world, step, fault->machine);
+        break;
+    case LAPSE_FAULT_CLOCK:
+        move_wall(world, step, fault);
+        break;
+    }
+}
+
+void lapse_sim_node_fault_end(struct lapse_world *world, const struct lapse_queue_item *item) {
+    if (item->kind == LAPSE_QUEUE_WAKE) {
+        end_hold(world, (enum lapse_fault_kind)item->id, item->index);
+    } else {
+        restart(world, item->index, false);
+    }
+}
+
+/* A pause within a pause, or a sleep within a sleep, can only make it longer. */
+static void hold(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault) {
+    struct lapse_sim_node *node = &world->node;
+    struct lapse_sim_hold *held =
+        fault->kind == LAPSE_FAULT_PAUSE ? &node->paused : &node->suspended;
+    int64_t until = lapse_sim_fault_until(world, fault);
+    if (node->store == NULL) {
+        return;
+    }
+    if (held->on && held->until_ns > until) {
+        until = held->until_ns;
+    }
+    *held = (struct lapse_sim_hold){true, until};
+    emit(world, true, fault->kind, step, until);
+    push_end(world, LAPSE_QUEUE_WAKE, step, fault->kind, until);
+}
+
+static void end_hold(struct lapse_world *world, enum lapse_fault_kind kind, int32_t step) {
+    struct lapse_sim_node *node = &world->node;
+    struct lapse_sim_hold *held = kind == LAPSE_FAULT_PAUSE ? &node->paused : &node->suspended;
+    if (!held->on) {
+        return;
+    }
+    held->on = false;
+    emit(world, false, kind, step, INT64_MAX);
+    if (!lapse_sim_node_held(world)) {
+        lapse_sim_node_wake(world);
+    }
+}
+
+static void crash(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault) {
+    struct lapse_sim_node *node = &world->node;
+    int64_t until = lapse_sim_fault_until(world, fault);
+    bool was_up = node->store != NULL;
+    if (fault->machine) {
+        node->machine_down = true;
+    }
+    if (was_up) {
+        emit(world, true, LAPSE_FAULT_CRASH, step, until);
+        node->paused.on = false;
+        node->suspended.on = false;
+        node->housekeep_ns = INT64_MAX;
+        lose_parked(world);
+        lapse_sim_tenure_end(world);
+        push_end(world, LAPSE_QUEUE_RESTART, step, LAPSE_FAULT_CRASH, until);
+    }
+    if (fault->machine) {
+        lapse_sim_rows_lose_unsynced(&node->rows);
+    }
+}
+
+/* What was taken by nobody is not answered: of a call without `timeout` the end of the run tells.
+ * An operator's reap that waited has not run. */
+static void lose_parked(struct lapse_world *world) {
+    struct lapse_queue_list *parked = &world->node.parked;
+    for (size_t i = 0; i < parked->count; i++) {
+        if (parked->items[i].kind != LAPSE_QUEUE_REQUEST) {
+            continue;
+        }
+        struct lapse_sim_call *call = &world->calls[parked->items[i].index];
+        call->lost = true;
+        if (call->answered) {
+            lapse_sim_client_forget(world, call);
+        }
+    }
+    parked->count = 0;
+}
+
+static void restart(struct lapse_world *world, int32_t step, bool machine) {
+    struct lapse_sim_node *node = &world->node;
+    node->machine_down = node->machine_down || machine;
+    if (node->machine_down) {
+        lapse_sim_clock_reboot(&node->clock, world->now);
+    }
+    emit(world, false, LAPSE_FAULT_CRASH, step, INT64_MAX);
+    lapse_sim_tenure_begin(world, step);
+    node->machine_down = false;
+}
+
+/* It may be done while the process is down: a clock is the machine's. */
+static void move_wall(struct lapse_world *world, int32_t step,
+                      const struct lapse_plan_fault *fault) {
+    struct lapse_sim_clock *clock = &world->node.clock;
+    struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_CLOCK, -1, step);
+    event.u.clock.node = 0;
+    event.u.clock.before = lapse_sim_clock_read(clock, world->now);
+    if (fault->has_to) {
+        lapse_sim_clock_set_wall(clock, world->now, (struct lapse_wall){fault->to.number});
+    } else {
+        lapse_sim_clock_step_wall(clock, fault->wall_ns);
+    }
+    event.u.clock.after = lapse_sim_clock_read(clock, world->now);
+    (void)lapse_world_emit(world, &event);
+    lapse_sim_node_schedule(world);
+}
+
+/* Where the end is known. */
+static void push_end(struct lapse_world *world, enum lapse_queue_kind kind, int32_t step,
+                     enum lapse_fault_kind ended, int64_t at_ns) {
+    if (at_ns == INT64_MAX) {
+        return;
+    }
+    lapse_world_push(world, &(struct lapse_queue_item){.at_ns = at_ns,
+                                                       .phase = LAPSE_PHASE_FAULTS,
+                                                       .kind = kind,
+                                                       .rank = step,
+                                                       .due_ns = at_ns,
+                                                       .actor = -1,
+                                                       .incarnation = world->node.tenure,
+                                                       .index = step,
+                                                       .id = (int64_t)ended});
+}
+
+static void emit(struct lapse_world *world, bool begins, enum lapse_fault_kind kind, int32_t step,
+                 int64_t until_ns) {
+    struct lapse_history_event event = lapse_world_event(
+        world, begins ? LAPSE_HISTORY_FAULT_BEGIN : LAPSE_HISTORY_FAULT_END, -1, step);
+    event.u.fault.kind = kind;
+    event.u.fault.node = 0;
+    event.u.fault.machine = kind == LAPSE_FAULT_CRASH && world->node.machine_down;
+    event.u.fault.has_until = until_ns < INT64_MAX;
+    event.u.fault.until.ns = event.u.fault.has_until ? until_ns : 0;
+    (void)lapse_world_emit(world, &event);
+}
