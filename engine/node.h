@@ -83,8 +83,8 @@ bool lapse_image_copy_blob(const lapse_alloc *alloc, struct lapse_image *image,
 struct lapse_bytes lapse_image_blob(const struct lapse_image *image);
 /* The end that the row itself states: none for what ends with a session (lapse_state_end). */
 struct lapse_end lapse_image_end(const struct lapse_image *image);
-/* Store time of the write, grant or renewal that set a steady end; 0 for any other, and for one that
- * is a cap: no use moves it. */
+/* Store time of the write, grant or renewal that set a steady end; 0 for any other, and for one
+ * that is a cap: no use moves it. */
 int64_t lapse_image_last(const struct lapse_image *image);
 /* The log command that set a date; 0 for any other end. */
 int64_t lapse_image_written_seq(const struct lapse_image *image);

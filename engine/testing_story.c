@@ -13,12 +13,15 @@ struct call {
     int64_t wall_step;
 };
 
-/* In `given`: the number is an if_version, or the revision to read; the lease is ephemeral; the value
- * is also the request id; the idle term has a cap of twice its span. A session term is that of the
- * session `s`, and an acquire without a span takes it too. */
+/* In `given`: the number is an if_version, or the revision to read; the lease is ephemeral; the
+ * value is also the request id; the idle term has a cap of twice its span. A session term is that
+ * of the session `s`, and an acquire without a span takes it too. */
 enum { VERSIONED = 64, EPHEMERAL = 128, REQUESTED = 256, CAPPED = 512 };
 
 static struct lapse_command command_of(const struct call *call);
+static void fill_words(const struct call *call, struct lapse_command *command);
+static void fill_watch(const struct call *call, struct lapse_command *command);
+static void fill_lease(const struct call *call, struct lapse_command *command);
 static void fill_read(const struct call *call, struct lapse_command *command);
 static void fill_batch(const struct call *call, struct lapse_command *command);
 static void answer_event(struct lapse_digest *digest, const struct lapse_event *event);
@@ -245,23 +248,13 @@ static struct lapse_command command_of(const struct call *call) {
     case LAPSE_VERB_OPEN:
     case LAPSE_VERB_ALTER:
         command.u.open.config = (struct lapse_bucket_config){.term = term, .markers = {S(60)}};
-        if (call->value[0] == '0') {
-            command.u.open.config.markers.ns = 0;
-        } else if (call->value[0] != '\0') {
-            command.u.open.config.history = (uint32_t)(call->value[0] - '0');
-        }
+        fill_words(call, &command);
         break;
     case LAPSE_VERB_BATCH:
         fill_batch(call, &command);
         break;
     case LAPSE_VERB_WATCH:
-        if (call->given == LAPSE_WATCH_REVISION) {
-            command.u.watch.from = LAPSE_WATCH_REVISION;
-            command.u.watch.revision = call->number;
-            break;
-        }
-        command.u.watch.from =
-            call->number == LAPSE_WATCH_LIVE ? LAPSE_WATCH_LIVE : LAPSE_WATCH_NOW;
+        fill_watch(call, &command);
         break;
     case LAPSE_VERB_POLL:
     case LAPSE_VERB_UNWATCH:
@@ -274,13 +267,7 @@ static struct lapse_command command_of(const struct call *call) {
     case LAPSE_VERB_ACQUIRE:
     case LAPSE_VERB_EXTEND:
     case LAPSE_VERB_RELEASE:
-        command.u.lease.owner = lapse_bytes_of(call->value);
-        command.u.lease.span.ns = call->number;
-        command.u.lease.durability =
-            (call->given & EPHEMERAL) != 0 ? LAPSE_EPHEMERAL : LAPSE_PERSISTENT;
-        if (call->verb == LAPSE_VERB_ACQUIRE && call->number == 0) {
-            command.u.lease.session = lapse_bytes_of("s");
-        }
+        fill_lease(call, &command);
         break;
     case LAPSE_VERB_SESSION:
     case LAPSE_VERB_KEEPALIVE:
@@ -295,13 +282,6 @@ static struct lapse_command command_of(const struct call *call) {
         break;
     case LAPSE_VERB_MARK:
         break;
-    case LAPSE_VERB_GET:
-    case LAPSE_VERB_ENTRY:
-    case LAPSE_VERB_HAS:
-    case LAPSE_VERB_LIST:
-    case LAPSE_VERB_ALL:
-    case LAPSE_VERB_COUNT:
-        break;
     default:
         if (lapse_command_class(&command) != LAPSE_CLASS_LOG) {
             fill_read(call, &command);
@@ -314,6 +294,34 @@ static struct lapse_command command_of(const struct call *call) {
         break;
     }
     return command;
+}
+
+/* The value's first character: 0, no markers; another number, so many records are kept. */
+static void fill_words(const struct call *call, struct lapse_command *command) {
+    if (call->value[0] == '0') {
+        command->u.open.config.markers.ns = 0;
+    } else if (call->value[0] != '\0') {
+        command->u.open.config.history = (uint32_t)(call->value[0] - '0');
+    }
+}
+
+static void fill_lease(const struct call *call, struct lapse_command *command) {
+    command->u.lease.owner = lapse_bytes_of(call->value);
+    command->u.lease.span.ns = call->number;
+    command->u.lease.durability =
+        (call->given & EPHEMERAL) != 0 ? LAPSE_EPHEMERAL : LAPSE_PERSISTENT;
+    if (call->verb == LAPSE_VERB_ACQUIRE && call->number == 0) {
+        command->u.lease.session = lapse_bytes_of("s");
+    }
+}
+
+static void fill_watch(const struct call *call, struct lapse_command *command) {
+    if (call->given == LAPSE_WATCH_REVISION) {
+        command->u.watch.from = LAPSE_WATCH_REVISION;
+        command->u.watch.revision = call->number;
+        return;
+    }
+    command->u.watch.from = call->number == LAPSE_WATCH_LIVE ? LAPSE_WATCH_LIVE : LAPSE_WATCH_NOW;
 }
 
 static void fill_read(const struct call *call, struct lapse_command *command) {

@@ -1,0 +1,110 @@
+/* The benchmarks of the engine. `meson test --benchmark` runs them all; BENCH.md keeps a result.
+ * With the name of a group only that one runs, for profiles. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double timed(bench_work work, void *ctx, size_t count);
+static double median(double *values);
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        bool (*run)(void);
+    } groups[] = {{"memory", bench_memory}, {"reap", bench_reap}, {"file", bench_file}};
+    bool met = true;
+    bool ran = false;
+    bench_heading();
+    for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+        if (argc < 2 || strcmp(argv[1], groups[i].name) == 0) {
+            met = groups[i].run() && met;
+            ran = true;
+        }
+    }
+    bench_need(ran, "no such group; there are memory, reap and file");
+    printf("\n%s\n", met ? "every reach met" : "a reach was missed");
+    return 0;
+}
+
+void bench_heading(void) {
+    printf("| what | lapse | reference | ratio | reach | |\n|---|---|---|---|---|---|\n");
+}
+
+bool bench_run(const struct bench_pair *pair) {
+    double ours[BENCH_ROUNDS];
+    double reference[BENCH_ROUNDS];
+    for (int i = 0; i < BENCH_ROUNDS; i++) {
+        if (pair->before != NULL) {
+            pair->before(pair->ctx);
+        }
+        ours[i] = timed(pair->ours, pair->ctx, pair->count);
+        reference[i] = timed(pair->reference, pair->ctx, pair->count);
+    }
+    double a = median(ours) / (double)pair->count;
+    double b = median(reference) / (double)pair->count;
+    double ratio = pair->faster ? b / a : a / b;
+    bool met = pair->reach <= 0 || (pair->faster ? ratio >= pair->reach : ratio <= pair->reach);
+    printf("| %s | %.0f ns | %.0f ns | %.2f | ", pair->what, a, b, ratio);
+    if (pair->reach > 0) {
+        printf("%s %.2f | %s |\n", pair->faster ? ">=" : "<=", pair->reach,
+               met ? "met" : "missed");
+    } else {
+        printf("- | |\n");
+    }
+    (void)fflush(stdout);
+    return met;
+}
+
+bool bench_number(const char *what, double ours, const char *unit, double reach) {
+    bool met = reach <= 0 || ours <= reach;
+    printf("| %s | %.1f %s | - | - | ", what, ours, unit);
+    if (reach > 0) {
+        printf("<= %.0f | %s |\n", reach, met ? "met" : "missed");
+    } else {
+        printf("- | |\n");
+    }
+    return met;
+}
+
+void bench_need(bool holds, const char *what) {
+    if (!holds) {
+        (void)fprintf(stderr, "bench: %s\n", what);
+        exit(1);
+    }
+}
+
+void bench_key(size_t i, char ret[BENCH_KEY_BYTES + 1]) {
+    memcpy(ret, "key000000000", BENCH_KEY_BYTES + 1);
+    for (size_t at = BENCH_KEY_BYTES; i > 0 && at > 3; i /= 10) {
+        ret[--at] = (char)('0' + i % 10);
+    }
+}
+
+size_t bench_order(size_t i, size_t count) {
+    /* Odd and no multiple of 5, so every number comes once. */
+    return (size_t)(((uint64_t)i * UINT64_C(7368787) + 123) % count);
+}
+
+static double timed(bench_work work, void *ctx, size_t count) {
+    struct timespec begin;
+    struct timespec end;
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    work(ctx, count);
+    (void)clock_gettime(CLOCK_MONOTONIC, &end);
+    return (double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec);
+}
+
+static double median(double *values) {
+    for (int i = 1; i < BENCH_ROUNDS; i++) {
+        for (int k = i; k > 0 && values[k] < values[k - 1]; k--) {
+            double swap = values[k];
+            values[k] = values[k - 1];
+            values[k - 1] = swap;
+        }
+    }
+    return values[BENCH_ROUNDS / 2];
+}
