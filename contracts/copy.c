@@ -122,6 +122,7 @@ static void copy_command(struct lapse_copy *copy, struct lapse_command *command)
     case LAPSE_VERB_LIST:
     case LAPSE_VERB_ALL:
     case LAPSE_VERB_COUNT:
+    case LAPSE_VERB_HISTORY:
         lapse_copy_bytes(copy, &command->u.page.after);
         break;
     case LAPSE_VERB_SESSION:

@@ -3,6 +3,12 @@
 
 #include <criterion/criterion.h>
 
+#include "contracts/rule.h"
+
+static void check_broken(const struct builder *b, const char *wanted, const char *name);
+static void first_broken(const struct builder *b, struct lapse_violation *ret);
+static void broken_by(const struct lapse_trackers *trackers,
+                      const struct lapse_history_event *event, struct lapse_violation *ret);
 static struct lapse_reading reading(const struct builder *b);
 static void append(struct builder *b, struct lapse_history_event *event);
 static struct lapse_history_event event_by(const struct builder *b, enum lapse_history_kind kind,
@@ -54,10 +60,14 @@ const struct lapse_setup *builder_setup(void) {
 }
 
 void builder_open(struct builder *b) {
+    builder_open_with(b, &setup);
+}
+
+void builder_open_with(struct builder *b, const struct lapse_setup *its) {
     *b = (struct builder){.loop = NO_LOOP};
     cr_assert_eq(lapse_history_open(lapse_alloc_libc(), 0, &b->history, NULL), LAPSE_OK);
     struct lapse_history_event event = event_by(b, LAPSE_HISTORY_BEGIN, -1, 0);
-    event.u.begin = &setup;
+    event.u.begin = its;
     append(b, &event);
 }
 
@@ -223,6 +233,64 @@ void list(struct builder *b, const char *bucket, size_t count, const struct laps
     answer.item_count = count;
     answer.items = items;
     decide(b, W1, key_call(LAPSE_VERB_ALL, bucket, ""), answer);
+}
+
+void check_variants(const struct variant *variants, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct builder b;
+        builder_open(&b);
+        variants[i].story(&b);
+        check_broken(&b, variants[i].id, variants[i].name);
+        builder_close(&b);
+    }
+}
+
+void check_twists(const struct twist *twists, size_t count) {
+    for (size_t i = 0; i < 2 * count; i++) {
+        const struct twist *twist = &twists[i / 2];
+        bool broken = i % 2 == 1;
+        struct lapse_setup its = setup;
+        struct builder b;
+        its.sync = twist->sync;
+        builder_open_with(&b, &its);
+        twist->story(&b, broken);
+        check_broken(&b, broken ? twist->id : NULL, twist->name);
+        builder_close(&b);
+    }
+}
+
+static void check_broken(const struct builder *b, const char *wanted, const char *name) {
+    struct lapse_violation violation = {0};
+    first_broken(b, &violation);
+    const char *broken = violation.id != NULL ? violation.id : "nothing";
+    wanted = wanted != NULL ? wanted : "nothing";
+    cr_expect(lapse_bytes_equal(lapse_bytes_of(broken), lapse_bytes_of(wanted)),
+              "%s: wanted %s, breaks %s: %s", name, wanted, broken, violation.message);
+}
+
+static void first_broken(const struct builder *b, struct lapse_violation *ret) {
+    struct lapse_trackers *trackers = NULL;
+    cr_assert_eq(lapse_trackers_open(lapse_alloc_libc(), &trackers, NULL), LAPSE_OK);
+    for (size_t i = 0; i < lapse_history_count(b->history) && ret->id == NULL; i++) {
+        const struct lapse_history_event *event = lapse_history_at(b->history, i);
+        broken_by(trackers, event, ret);
+        cr_assert_eq(lapse_trackers_absorb(trackers, event), LAPSE_OK);
+    }
+    lapse_trackers_close(trackers);
+}
+
+static void broken_by(const struct lapse_trackers *trackers,
+                      const struct lapse_history_event *event, struct lapse_violation *ret) {
+    size_t count;
+    const struct lapse_rule *rules = lapse_rule_table(&count);
+    for (size_t i = 0; i < count; i++) {
+        struct lapse_violation violation = {.id = rules[i].id};
+        if ((rules[i].kinds & LAPSE_RULE_KIND(event->kind)) != 0 &&
+            rules[i].premise(trackers, event) && !rules[i].holds(trackers, event, &violation)) {
+            *ret = violation;
+            return;
+        }
+    }
 }
 
 static struct lapse_reading reading(const struct builder *b) {

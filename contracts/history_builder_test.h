@@ -29,6 +29,24 @@ struct rule_pair {
     void (*story)(struct builder *b, bool broken);
 };
 
+/* A story told once, and the rule that it breaks first. */
+struct variant {
+    const char *name;
+    const char *id; /* NULL: none may be broken */
+    void (*story)(struct builder *b);
+};
+/* Tells each, and fails where another rule is broken first, or none. */
+void check_variants(const struct variant *variants, size_t count);
+
+/* A story that breaks nothing, and, with one event changed, this rule first. */
+struct twist {
+    const char *name;
+    const char *id; /* NULL: nothing even then */
+    void (*story)(struct builder *b, bool broken);
+    enum lapse_sync sync; /* 0: full */
+};
+void check_twists(const struct twist *twists, size_t count);
+
 const struct rule_pair *kv_pairs(size_t *ret_count);
 const struct rule_pair *cas_pairs(size_t *ret_count);
 const struct rule_pair *watch_pairs(size_t *ret_count);
@@ -41,6 +59,8 @@ const struct rule_pair *time_pairs(size_t *ret_count);
  * 1m, markers), locks (ttl 30s, locks). */
 const struct lapse_setup *builder_setup(void);
 void builder_open(struct builder *b);
+/* The same world with another store. `setup` is borrowed. */
+void builder_open_with(struct builder *b, const struct lapse_setup *setup);
 void builder_close(struct builder *b);
 
 static inline struct lapse_request key_call(enum lapse_verb verb, const char *bucket,
@@ -76,6 +96,22 @@ static inline struct lapse_request lease_call(enum lapse_verb verb, const char *
     struct lapse_request request = key_call(verb, "", name);
     request.command.u.lease.owner = lapse_bytes_of(owner);
     request.command.u.lease.span.ns = span_ns;
+    return request;
+}
+
+static inline struct lapse_request session_call(enum lapse_verb verb, const char *name,
+                                                const char *owner, int64_t span_ns) {
+    struct lapse_request request = key_call(verb, "", name);
+    request.command.u.session.owner = lapse_bytes_of(owner);
+    request.command.u.session.span.ns = span_ns;
+    return request;
+}
+
+/* The members are borrowed until the call is sent. */
+static inline struct lapse_request batch_call(const struct lapse_command *members, size_t count) {
+    struct lapse_request request = key_call(LAPSE_VERB_BATCH, "", "");
+    request.command.u.batch.count = count;
+    request.command.u.batch.commands = members;
     return request;
 }
 

@@ -104,6 +104,91 @@ Test(history, digest_covers_calls_and_answers) {
     DIFFERS(INVOKE, u.invoke.request.command.request, lapse_bytes_of("r"));
 }
 
+/* Sets one member of a command of this verb, and expects another digest than without it; then the
+ * same of the command as the only one of a batch. */
+#define COMMAND_DIFFERS(the_verb, member, setting)                               \
+    do {                                                                         \
+        struct lapse_command plain = {.verb = LAPSE_VERB_##the_verb};            \
+        struct lapse_command other = plain;                                      \
+        other.member = setting;                                                  \
+        cr_expect_neq(command_digest(&plain, false), command_digest(&other, false), \
+                      #the_verb " " #member);                                    \
+        cr_expect_neq(command_digest(&plain, true), command_digest(&other, true), \
+                      #the_verb " " #member " in a batch");                      \
+    } while (0)
+
+static uint64_t command_digest(const struct lapse_command *command, bool in_batch) {
+    struct lapse_history_event event = event_of(LAPSE_HISTORY_INVOKE);
+    event.u.invoke.request.command = *command;
+    if (in_batch) {
+        event.u.invoke.request.command = (struct lapse_command){.verb = LAPSE_VERB_BATCH};
+        event.u.invoke.request.command.u.batch.count = 1;
+        event.u.invoke.request.command.u.batch.commands = command;
+    }
+    return digest_of(&event);
+}
+
+Test(history, digest_covers_commands_and_those_of_a_batch) {
+    COMMAND_DIFFERS(SET, bucket, lapse_bytes_of("b"));
+    COMMAND_DIFFERS(SET, key, lapse_bytes_of("k"));
+    COMMAND_DIFFERS(SET, verb, LAPSE_VERB_CREATE);
+    COMMAND_DIFFERS(SET, u.write.value, lapse_bytes_of("v"));
+    COMMAND_DIFFERS(SET, u.write.has_if_version, true);
+    COMMAND_DIFFERS(SET, u.write.if_version, 1);
+    COMMAND_DIFFERS(SET, u.write.term.given, LAPSE_TERM_KEEP);
+    COMMAND_DIFFERS(SET, u.write.term.ttl.ns, 1);
+    COMMAND_DIFFERS(EXPIRE, u.write.term.idle.ns, 1);
+    COMMAND_DIFFERS(EXPIRE, u.write.term.expires_at.ns, 1);
+    COMMAND_DIFFERS(CREATE, u.write.term.cap.ns, 1);
+    COMMAND_DIFFERS(UPDATE, u.write.term.session, lapse_bytes_of("s"));
+    COMMAND_DIFFERS(ACQUIRE, u.lease.owner, lapse_bytes_of("o"));
+    COMMAND_DIFFERS(ACQUIRE, u.lease.span.ns, 1);
+    COMMAND_DIFFERS(ACQUIRE, u.lease.session, lapse_bytes_of("s"));
+    COMMAND_DIFFERS(ACQUIRE, u.lease.durability, LAPSE_EPHEMERAL);
+    COMMAND_DIFFERS(EXTEND, u.lease.has_token, true);
+    COMMAND_DIFFERS(RELEASE, u.lease.token, 1);
+    COMMAND_DIFFERS(SESSION, u.session.owner, lapse_bytes_of("o"));
+    COMMAND_DIFFERS(KEEPALIVE, u.session.span.ns, 1);
+    COMMAND_DIFFERS(GET, u.read.peek, true);
+    COMMAND_DIFFERS(ENTRY, u.read.has_revision, true);
+    COMMAND_DIFFERS(HAS, u.read.revision, 1);
+    COMMAND_DIFFERS(LIST, u.page.has_after, true);
+    COMMAND_DIFFERS(ALL, u.page.after, lapse_bytes_of("k"));
+    COMMAND_DIFFERS(HISTORY, u.page.after, lapse_bytes_of("k"));
+    COMMAND_DIFFERS(HISTORY, u.page.limit, 1);
+    COMMAND_DIFFERS(OPEN, u.open.config.term.cap.ns, 1);
+    COMMAND_DIFFERS(ALTER, u.open.config.history, 2);
+    COMMAND_DIFFERS(WATCH, u.watch.from, LAPSE_WATCH_REVISION);
+    COMMAND_DIFFERS(WATCH, u.watch.revision, 1);
+}
+
+/* Sets one member of a batch's only answer. */
+#define BATCH_ANSWER_DIFFERS(member, setting)                                         \
+    do {                                                                              \
+        struct lapse_batch_answer plain = {.verb = LAPSE_VERB_SET}, other = plain;    \
+        other.member = setting;                                                       \
+        cr_expect_neq(batch_digest(&plain, 1), batch_digest(&other, 1), "%s", #member); \
+    } while (0)
+
+static uint64_t batch_digest(const struct lapse_batch_answer *answers, size_t count) {
+    struct lapse_history_event event = event_of(LAPSE_HISTORY_APPLY);
+    event.u.apply.answer.answer_count = count;
+    event.u.apply.answer.answers = answers;
+    return digest_of(&event);
+}
+
+Test(history, digest_covers_the_answers_of_a_batch) {
+    static const struct lapse_batch_answer two[2];
+    BATCH_ANSWER_DIFFERS(verb, LAPSE_VERB_CREATE);
+    BATCH_ANSWER_DIFFERS(status, LAPSE_EXISTS);
+    BATCH_ANSWER_DIFFERS(revision, 1);
+    BATCH_ANSWER_DIFFERS(token, 1);
+    BATCH_ANSWER_DIFFERS(end.kind, LAPSE_END_WALL);
+    BATCH_ANSWER_DIFFERS(end.ns, 1);
+    BATCH_ANSWER_DIFFERS(left.ns, 1);
+    cr_assert_neq(batch_digest(two, 1), batch_digest(two, 2));
+}
+
 Test(history, digest_covers_what_the_world_does) {
     DIFFERS(EMIT, u.emit.node, 1);
     DIFFERS(EMIT, u.emit.event.kind, LAPSE_EVENT_PUT);
@@ -194,6 +279,9 @@ Test(history, digest_covers_the_setup) {
     SETUP_DIFFERS(setup.scenario, lapse_bytes_of("s"));
     SETUP_DIFFERS(setup.profile, lapse_bytes_of("strict"));
     SETUP_DIFFERS(setup.sync, (enum lapse_sync)1);
+    SETUP_DIFFERS(setup.durable, true);
+    for (int policy = 0; policy < LAPSE_POLICIES; policy++)
+        SETUP_DIFFERS(setup.policies.value[policy], 1);
     SETUP_DIFFERS(setup.epoch.ns, 1);
     SETUP_DIFFERS(setup.rate_ppb, 1);
     SETUP_DIFFERS(setup.wall_bound.ns, 1);
@@ -209,6 +297,8 @@ Test(history, digest_covers_the_setup) {
     SETUP_DIFFERS(bucket.config.term.idle.ns, 1);
     SETUP_DIFFERS(bucket.config.term.expires_at.ns, 1);
     SETUP_DIFFERS(bucket.config.markers.ns, 1);
+    SETUP_DIFFERS(bucket.config.term.cap.ns, 1);
+    SETUP_DIFFERS(bucket.config.history, 2);
     SETUP_DIFFERS(bucket.locks, true);
     SETUP_DIFFERS(resource.name, lapse_bytes_of("r"));
     SETUP_DIFFERS(resource.fenced, true);
@@ -258,6 +348,65 @@ Test(history, keeps_deep_copies_after_the_source_is_gone) {
     cr_assert(lapse_bytes_equal(probe->answers[0].answer.value, lapse_bytes_of("key")));
     cr_assert_eq(probe->who[1], 2);
     cr_assert(lapse_bytes_equal(probe->events[0].key, lapse_bytes_of("key-1")));
+    lapse_history_close(history);
+}
+
+/* All that is borrowed by a batch, and by the commands in it. */
+Test(history, keeps_deep_copies_of_a_batch_and_its_answers) {
+    enum { COMMANDS = 6 };
+    char text[] = "abcdefgh";
+    struct lapse_bytes parts[8];
+    for (size_t i = 0; i < 8; i++)
+        parts[i] = (struct lapse_bytes){(unsigned char *)text + i, 1};
+    struct lapse_command commands[COMMANDS] = {
+        {.verb = LAPSE_VERB_SET, .bucket = parts[0], .key = parts[1]},
+        {.verb = LAPSE_VERB_ACQUIRE, .key = parts[2]},
+        {.verb = LAPSE_VERB_SESSION, .key = parts[3]},
+        {.verb = LAPSE_VERB_ALL},
+        {.verb = LAPSE_VERB_HISTORY},
+        {.verb = LAPSE_VERB_GET, .key = parts[7]},
+    };
+    commands[0].u.write.value = parts[2];
+    commands[0].u.write.term.session = parts[3];
+    commands[1].u.lease.owner = parts[4];
+    commands[1].u.lease.session = parts[5];
+    commands[2].u.session.owner = parts[6];
+    commands[3].u.page.after = parts[0];
+    commands[4].u.page.after = parts[1];
+    struct lapse_batch_answer answers[2] = {{.revision = 3}, {.token = 4}};
+    struct lapse_history_event sent = event_of(LAPSE_HISTORY_INVOKE);
+    sent.u.invoke.request.command.verb = LAPSE_VERB_BATCH;
+    sent.u.invoke.request.command.request = parts[7];
+    sent.u.invoke.request.command.u.batch.count = COMMANDS;
+    sent.u.invoke.request.command.u.batch.commands = commands;
+    struct lapse_history_event decided = event_of(LAPSE_HISTORY_APPLY);
+    decided.u.apply.answer.answer_count = 2;
+    decided.u.apply.answer.answers = answers;
+    struct lapse_history *history = open_history(0);
+    const struct lapse_history_event *invoke = lapse_history_append(history, &sent);
+    const struct lapse_history_event *apply = lapse_history_append(history, &decided);
+    memset(text, 'x', sizeof(text) - 1);
+    memset(commands, 0, sizeof(commands));
+    memset(answers, 0, sizeof(answers));
+
+    const struct lapse_command *batch = &invoke->u.invoke.request.command;
+    const struct lapse_command *kept = batch->u.batch.commands;
+    const struct {
+        struct lapse_bytes bytes;
+        const char *wanted;
+    } checks[] = {
+        {batch->request, "h"},           {kept[0].bucket, "a"},
+        {kept[0].key, "b"},              {kept[0].u.write.value, "c"},
+        {kept[0].u.write.term.session, "d"}, {kept[1].key, "c"},
+        {kept[1].u.lease.owner, "e"},    {kept[1].u.lease.session, "f"},
+        {kept[2].key, "d"},              {kept[2].u.session.owner, "g"},
+        {kept[3].u.page.after, "a"},     {kept[4].u.page.after, "b"},
+        {kept[5].key, "h"},
+    };
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+        cr_expect(lapse_bytes_equal(checks[i].bytes, lapse_bytes_of(checks[i].wanted)), "%zu", i);
+    cr_assert_eq(apply->u.apply.answer.answers[0].revision, 3);
+    cr_assert_eq(apply->u.apply.answer.answers[1].token, 4);
     lapse_history_close(history);
 }
 

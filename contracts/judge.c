@@ -43,6 +43,7 @@ enum lapse_status lapse_judge_open(const lapse_alloc *alloc, const struct lapse_
     judge->verdict.premises = judge->premises;
     judge->verdict.violations = judge->violations;
     judge->verdict.unpromised = judge->unpromised;
+    judge->verdict.unpromised_first = judge->unpromised_first;
     judge->verdict.sometimes = judge->sometimes;
     judge->verdict.measured = judge->measured;
     judge->verdict.trackers = judge->trackers;
@@ -68,6 +69,7 @@ void lapse_judge_close(struct lapse_judge *judge) {
     lapse_alloc_free(alloc, judge->premises, rules * sizeof(*judge->premises));
     lapse_alloc_free(alloc, judge->violations, rules * sizeof(*judge->violations));
     lapse_alloc_free(alloc, judge->unpromised, rules * sizeof(*judge->unpromised));
+    lapse_alloc_free(alloc, judge->unpromised_first, rules * sizeof(*judge->unpromised_first));
     lapse_alloc_free(alloc, judge->sometimes, wishes * sizeof(*judge->sometimes));
     lapse_alloc_free(alloc, judge->sometimes_runs, wishes * sizeof(*judge->sometimes_runs));
     lapse_alloc_free(alloc, judge->measured, measures * sizeof(*judge->measured));
@@ -136,13 +138,18 @@ static bool make_arrays(struct lapse_judge *judge) {
     judge->premises = lapse_alloc_zero(alloc, rules * sizeof(*judge->premises));
     judge->violations = lapse_alloc_zero(alloc, rules * sizeof(*judge->violations));
     judge->unpromised = lapse_alloc_zero(alloc, rules * sizeof(*judge->unpromised));
+    judge->unpromised_first = lapse_alloc_zero(alloc, rules * sizeof(*judge->unpromised_first));
+    for (size_t i = 0; judge->unpromised_first != NULL && i < rules; i++) {
+        judge->unpromised_first[i] = -1;
+    }
     judge->sometimes = lapse_alloc_zero(alloc, wishes * sizeof(*judge->sometimes));
     judge->sometimes_runs = lapse_alloc_zero(alloc, wishes * sizeof(*judge->sometimes_runs));
     judge->measured = lapse_alloc_zero(alloc, measures * sizeof(*judge->measured));
     judge->measure_runs = lapse_alloc_zero(alloc, measures * sizeof(*judge->measure_runs));
     judge->counts = lapse_alloc_zero(alloc, (judge->count_count + 1) * sizeof(*judge->counts));
     return judge->premises != NULL && judge->violations != NULL && judge->unpromised != NULL &&
-           judge->sometimes != NULL && judge->sometimes_runs != NULL && judge->measured != NULL &&
+           judge->unpromised_first != NULL && judge->sometimes != NULL &&
+           judge->sometimes_runs != NULL && judge->measured != NULL &&
            judge->measure_runs != NULL && judge->counts != NULL;
 }
 
@@ -212,7 +219,9 @@ static bool run_rules(struct lapse_judge *judge, const struct lapse_history_even
             judge->violations[i]++;
         } else if (!judge->the_case->promise_strict &&
                    !lapse_promised(judge->scene.setup, rule->id)) {
-            judge->unpromised[i]++;
+            if (judge->unpromised[i]++ == 0) {
+                judge->unpromised_first[i] = event->seq;
+            }
         } else {
             broken = true;
             *ret = violation;

@@ -23,7 +23,7 @@ struct lapse_judge {
     struct lapse_slots slots;
     const struct lapse_history_event **events; /* by seq, for labels */
     size_t event_count, events_cap;
-    int64_t *premises, *violations, *unpromised; /* by rule */
+    int64_t *premises, *violations, *unpromised, *unpromised_first; /* by rule */
     bool *sometimes;
     struct lapse_measured *measured;
     struct lapse_pattern_run *sometimes_runs;

@@ -66,9 +66,17 @@ static void finish(struct bench *bench, struct sketch *sketch) {
     lapse_history_close(sketch->history);
 }
 
+static void sketch_code_under(struct sketch *sketch, const struct lapse_setup *its, int64_t at,
+                              enum lapse_status got);
+
 /* set codes/c1 at 0 (step 0), get it at `at` (step 1). */
 static void sketch_code(struct sketch *sketch, int64_t at, enum lapse_status got) {
-    sketch_open(sketch, &setup);
+    sketch_code_under(sketch, &setup, at, got);
+}
+
+static void sketch_code_under(struct sketch *sketch, const struct lapse_setup *its, int64_t at,
+                              enum lapse_status got) {
+    sketch_open(sketch, its);
     struct lapse_request set = sketch_key(LAPSE_VERB_SET, "codes", "c1", "user-42");
     struct lapse_request get = sketch_key(LAPSE_VERB_GET, "codes", "c1", "");
     struct lapse_answer written = sketch_answer(LAPSE_OK, 15 * M, 15 * M);
@@ -294,6 +302,61 @@ Test(judge, a_listed_violation_is_counted_and_must_come) {
             cr_assert_str_eq(verdict->id, "LEASE-10");
             cr_assert_str_eq(verdict->diags.items[0]->message, "did not violate LEASE-10");
             cr_assert_eq(verdict->diags.items[0]->labels[0].place.column, 22);
+        }
+        finish(&bench, &sketch);
+    }
+}
+
+/* A key is live at its end, twice; where that is not promised, it is noted and the run goes on. */
+Test(judge, a_break_that_is_not_promised_is_noted_and_fails_only_if_all_must_hold) {
+    static const char *const ids[] = {"KV-03", "KV-04"};
+    static const struct lapse_place places[] = {{"s.yaml", 1, 2, 3}, {"s.yaml", 1, 5, 3}};
+    static const struct {
+        uint8_t at_end;
+        bool strict;
+        size_t listed;
+        enum lapse_outcome outcome;
+        int64_t violations, unpromised;
+    } cases[] = {
+        {0, false, 0, LAPSE_OUTCOME_VIOLATED, 0, 0}, {1, false, 0, LAPSE_OUTCOME_PASSED, 0, 2},
+        {1, true, 0, LAPSE_OUTCOME_VIOLATED, 0, 0},  {1, false, 1, LAPSE_OUTCOME_PASSED, 2, 0},
+        {1, true, 1, LAPSE_OUTCOME_PASSED, 2, 0},    {1, false, 2, LAPSE_OUTCOME_VIOLATED, 2, 0},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct lapse_setup its = setup;
+        struct bench bench;
+        struct sketch sketch;
+        its.policies.value[LAPSE_POLICY_AT_END] = cases[c].at_end;
+        bench_init(&bench);
+        bench.the_case.setup = &its;
+        bench.the_case.promise_strict = cases[c].strict;
+        bench.the_case.violates_count = cases[c].listed;
+        bench.the_case.violates = ids;
+        bench.the_case.violates_places = places;
+        sketch_code_under(&sketch, &its, 15 * M, LAPSE_OK);
+        struct lapse_request get = sketch_key(LAPSE_VERB_GET, "codes", "c1", "");
+        struct lapse_answer read = sketch_answer(LAPSE_OK, 15 * M, 0);
+        read.revision = 1;
+        read.value = lapse_bytes_of("user-42");
+        sketch_call(&sketch, 15 * M, 0, 2, &get, &read);
+        sketch_bare(&sketch, LAPSE_HISTORY_END, 16 * M, -1, -1);
+        const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+        cr_expect_eq(verdict->outcome, cases[c].outcome, "case %zu", c);
+        int64_t violations = 0, unpromised = 0, earliest = INT64_MAX;
+        for (size_t i = 0; i < verdict->rule_count; i++) {
+            violations += verdict->violations[i];
+            unpromised += verdict->unpromised[i];
+            cr_assert_eq(verdict->unpromised[i] > 0, verdict->unpromised_first[i] >= 0);
+            if (verdict->unpromised[i] > 0 && verdict->unpromised_first[i] < earliest)
+                earliest = verdict->unpromised_first[i];
+        }
+        cr_expect_eq(violations, cases[c].violations, "case %zu", c);
+        cr_expect_eq(unpromised, cases[c].unpromised, "case %zu", c);
+        if (unpromised > 0) {
+            const struct lapse_history_event *event =
+                lapse_history_at(sketch.history, (size_t)earliest);
+            cr_expect_eq(event->kind, LAPSE_HISTORY_APPLY);
+            cr_expect_eq(event->step, 1, "the first of them");
         }
         finish(&bench, &sketch);
     }

@@ -72,6 +72,21 @@ bool lapse_promised(const struct lapse_setup *setup, const char *id) {
     return setup == NULL || lapse_promise_break(&setup->policies, id, NULL) == NULL;
 }
 
+bool lapse_promise_of_profile(const struct lapse_promise *promise, struct lapse_bytes profile) {
+    static const char *const words[LAPSE_PROFILES] = {"strict", "nats", "tinystore", "kahuna"};
+    static const uint8_t values[][LAPSE_PROFILES] = {
+#define PROMISE_PROFILES(id, word, values, strict, nats, tinystore, kahuna)                        \
+    {strict, nats, tinystore, kahuna},
+        LAPSE_POLICY_TABLE(PROMISE_PROFILES)
+#undef PROMISE_PROFILES
+    };
+    for (int i = 0; i < LAPSE_PROFILES; i++) {
+        if (lapse_bytes_equal(lapse_bytes_of(words[i]), profile))
+            return values[promise->policy][i] == promise->value;
+    }
+    return false;
+}
+
 const char *lapse_promise_policy(const struct lapse_promise *promise) {
     static const char *const words[] = {
 #define PROMISE_WORD(id, word, values, strict, nats, tinystore, kahuna) word,

@@ -5,16 +5,6 @@
 #include "contracts/tracker.h"
 #include "history_builder_test.h"
 
-struct variant {
-    const char *name;
-    const char *id; /* charged first; NULL: nothing may be */
-    void (*story)(struct builder *b);
-};
-
-static const char *first_broken(const struct builder *b);
-static const char *broken_by(const struct lapse_trackers *trackers,
-                             const struct lapse_history_event *event);
-
 static struct lapse_request dated(struct lapse_request request, int64_t ns) {
     request.command.u.write.term.given = LAPSE_TERM_EXPIRES_AT;
     request.command.u.write.term.expires_at.ns = builder_setup()->epoch.ns + ns;
@@ -426,20 +416,7 @@ Test(rules, notice_other_breaks_and_let_the_rest_pass) {
         {"an act under the denied token", "BELIEF-02", act_under_a_denied_token},
         {"a loop renews after a release", "RENEW-01", renewal_after_release},
     };
-    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {
-        const struct variant *variant = &variants[i];
-        struct builder b;
-        builder_open(&b);
-        variant->story(&b);
-        const char *broken = first_broken(&b);
-        if (variant->id == NULL)
-            cr_assert_null(broken, "%s: breaks %s", variant->name, broken);
-        else
-            cr_assert(broken != NULL &&
-                          lapse_bytes_equal(lapse_bytes_of(broken), lapse_bytes_of(variant->id)),
-                      "%s: breaks %s", variant->name, broken != NULL ? broken : "nothing");
-        builder_close(&b);
-    }
+    check_variants(variants, sizeof variants / sizeof variants[0]);
 }
 
 /* An allocator that fails once its count of requests is used up. */
@@ -470,30 +447,4 @@ Test(trackers, say_so_when_memory_runs_out) {
     cr_assert_eq(status, LAPSE_OK);
     cr_assert_gt(given, 6);
     builder_close(&b);
-}
-
-static const char *first_broken(const struct builder *b) {
-    struct lapse_trackers *trackers = NULL;
-    const char *broken = NULL;
-    cr_assert_eq(lapse_trackers_open(lapse_alloc_libc(), &trackers, NULL), LAPSE_OK);
-    for (size_t i = 0; i < lapse_history_count(b->history) && broken == NULL; i++) {
-        const struct lapse_history_event *event = lapse_history_at(b->history, i);
-        broken = broken_by(trackers, event);
-        cr_assert_eq(lapse_trackers_absorb(trackers, event), LAPSE_OK);
-    }
-    lapse_trackers_close(trackers);
-    return broken;
-}
-
-static const char *broken_by(const struct lapse_trackers *trackers,
-                             const struct lapse_history_event *event) {
-    size_t count;
-    const struct lapse_rule *rules = lapse_rule_table(&count);
-    for (size_t i = 0; i < count; i++) {
-        struct lapse_violation violation = {.id = rules[i].id};
-        if ((rules[i].kinds & LAPSE_RULE_KIND(event->kind)) != 0 &&
-            rules[i].premise(trackers, event) && !rules[i].holds(trackers, event, &violation))
-            return rules[i].id;
-    }
-    return NULL;
 }

@@ -44,6 +44,8 @@ void lapse_track_kv_resolve(struct lapse_trackers *trackers, struct lapse_tracke
 struct lapse_tracked_key *lapse_track_kv_make(struct lapse_trackers *trackers,
                                               const struct lapse_command *command,
                                               bool *ret_known);
+/* A keepalive or a close without an answer: what ends with the session may end at another time. */
+void lapse_track_kv_session_maybe(struct lapse_trackers *trackers, struct lapse_bytes session);
 enum lapse_status lapse_track_lease_maybe(struct lapse_trackers *trackers,
                                           const struct lapse_command *command);
 void lapse_track_lease_free(struct lapse_trackers *trackers);

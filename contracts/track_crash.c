@@ -7,6 +7,8 @@ static void lose_renewals(struct lapse_tracked_entry *entry, struct lapse_steady
 static enum lapse_status maybe_key(struct lapse_trackers *trackers,
                                    const struct lapse_command *command,
                                    const struct lapse_history_event *event);
+static void maybe_used(struct lapse_trackers *trackers, const struct lapse_command *command);
+static void take_shown_end(struct lapse_tracked_entry *entry, const struct lapse_answer *answer);
 static void settle_key(struct lapse_trackers *trackers, const struct lapse_command *command,
                        int64_t call);
 static void resolve_maybe(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
@@ -43,6 +45,17 @@ enum lapse_status lapse_track_kv_maybe(struct lapse_trackers *trackers,
     return status;
 }
 
+void lapse_track_kv_session_maybe(struct lapse_trackers *trackers, struct lapse_bytes session) {
+    for (size_t b = 0; b < trackers->bucket_count; b++) {
+        const struct lapse_tracked_bucket *bucket = &trackers->buckets[b];
+        for (size_t k = 0; k < bucket->key_count; k++) {
+            size_t its = bucket->keys[k]->entry.session;
+            if (its > 0 && lapse_bytes_equal(trackers->sessions[its - 1].name, session))
+                bucket->keys[k]->unsure = true;
+        }
+    }
+}
+
 void lapse_track_kv_settle(struct lapse_trackers *trackers, const struct lapse_command *command,
                            int64_t call) {
     if (command->verb != LAPSE_VERB_BATCH) {
@@ -63,7 +76,7 @@ void lapse_track_kv_resolve(struct lapse_trackers *trackers, struct lapse_tracke
     if (key->unsure && valued && answer->status == LAPSE_OK && entry->write != NULL &&
         key->present && answer->revision == entry->revision) {
         key->unsure = false;
-        entry->end = answer->end;
+        take_shown_end(entry, answer);
     }
     if (!entry->lossy || key->unsure || key->maybe != NULL)
         return;
@@ -106,6 +119,8 @@ static enum lapse_status maybe_key(struct lapse_trackers *trackers,
                                    const struct lapse_command *command,
                                    const struct lapse_history_event *event) {
     bool known;
+    if (lapse_command_uses(command))
+        maybe_used(trackers, command);
     if (!lapse_verb_writes_key((int)command->verb))
         return LAPSE_OK;
     struct lapse_tracked_key *key = lapse_track_kv_make(trackers, command, &known);
@@ -115,6 +130,32 @@ static enum lapse_status maybe_key(struct lapse_trackers *trackers,
     key->maybe = event;
     key->maybe_command = command;
     return LAPSE_OK;
+}
+
+/* A use may have renewed an idle key: how long it lives is open until a read shows it. */
+static void maybe_used(struct lapse_trackers *trackers, const struct lapse_command *command) {
+    const struct lapse_tracked_key *found = lapse_tracked_key_find(
+        lapse_tracked_bucket_find(trackers, command->bucket), command->key);
+    bool known;
+    if (found == NULL || found->entry.why != LAPSE_WHY_IDLE)
+        return;
+    struct lapse_tracked_key *key = lapse_track_kv_make(trackers, command, &known);
+    if (key != NULL)
+        key->unsure = true;
+}
+
+/* What stood open is as the read shows it. */
+static void take_shown_end(struct lapse_tracked_entry *entry, const struct lapse_answer *answer) {
+    entry->end = answer->end;
+    if (entry->why != LAPSE_WHY_IDLE || answer->end.kind != LAPSE_END_STEADY)
+        return;
+    if (answer->renewed)
+        entry->last = answer->at;
+    else if (entry->cap.kind == LAPSE_END_NONE || answer->end.ns < entry->cap.ns)
+        (void)lapse_ns_sub(answer->end.ns, entry->span.ns, &entry->last.ns);
+    entry->end_kept = entry->end_unrenewed = entry->end;
+    entry->last_kept = entry->last_unrenewed = entry->last;
+    entry->lossy = false;
 }
 
 static void settle_key(struct lapse_trackers *trackers, const struct lapse_command *command,

@@ -15,6 +15,7 @@ static struct lapse_tracked_lease *add_lease(struct lapse_trackers *trackers,
 static uint32_t *slot_of(const struct lapse_trackers *trackers, struct lapse_bytes name);
 static bool index_grow(struct lapse_trackers *trackers);
 static struct lapse_tracked_grant *last_grant(struct lapse_tracked_lease *lease);
+static void session_maybe(struct lapse_trackers *trackers, struct lapse_bytes session);
 
 enum lapse_status lapse_track_lease_apply(struct lapse_trackers *trackers,
                                           const struct lapse_command *command,
@@ -80,6 +81,8 @@ enum lapse_status lapse_track_lease_maybe(struct lapse_trackers *trackers,
         trackers->leases_unsure = true;
         for (size_t i = 0; i < trackers->session_count; i++)
             trackers->sessions[i].unsure = true;
+        if (command->verb != LAPSE_VERB_SESSION)
+            session_maybe(trackers, command->key);
     }
     if (!lapse_verb_of_lease((int)command->verb) || command->verb == LAPSE_VERB_INSPECT)
         return LAPSE_OK;
@@ -88,6 +91,16 @@ enum lapse_status lapse_track_lease_maybe(struct lapse_trackers *trackers,
         return LAPSE_NOMEM;
     lease->unsure = true;
     return LAPSE_OK;
+}
+
+static void session_maybe(struct lapse_trackers *trackers, struct lapse_bytes session) {
+    lapse_track_kv_session_maybe(trackers, session);
+    for (size_t i = 0; i < trackers->lease_count; i++) {
+        const struct lapse_tracked_grant *grant = last_grant(&trackers->leases[i]);
+        if (grant != NULL && grant->session > 0 &&
+            lapse_bytes_equal(trackers->sessions[grant->session - 1].name, session))
+            trackers->leases[i].unsure = true;
+    }
 }
 
 void lapse_track_lease_free(struct lapse_trackers *trackers) {

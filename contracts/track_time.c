@@ -172,12 +172,15 @@ static enum lapse_status take_tenure(struct lapse_trackers *trackers,
     return status < 0 ? status : take_peak(trackers, event->seq, event->u.tenure.reading.wall.ns);
 }
 
-/* A call that was sent before the crash and never decided, as far as its client can know. */
+/* A call that was sent before the crash and never decided, as far as its client can know. What a
+ * tenure before has left open is not opened again. */
 static enum lapse_status take_unanswered(struct lapse_trackers *trackers,
                                          const struct lapse_tracked_call *call) {
     const struct lapse_command *command = &call->invoke->u.invoke.request.command;
     bool told = call->reply != NULL && call->reply->u.reply.answer.status != LAPSE_UNKNOWN;
-    if (call->apply != NULL || told || call->invoke->u.invoke.request.verb >= LAPSE_CALL_WRITE)
+    bool before = trackers->tenure != NULL && call->invoke->seq < trackers->tenure->seq;
+    bool to_store = call->invoke->u.invoke.request.verb < LAPSE_CALL_WRITE;
+    if (call->apply != NULL || told || before || !to_store)
         return LAPSE_OK;
     enum lapse_status status = lapse_track_kv_maybe(trackers, command, call->invoke);
     return status < 0 ? status : lapse_track_lease_maybe(trackers, command);

@@ -202,10 +202,12 @@ static struct lapse_tracked_call *find_call(const struct lapse_trackers *tracker
     return &trackers->calls[low];
 }
 
-/* A write's event comes before any other event: past that it is overdue, which is said once. */
+/* A write's event comes before any other event of the store: past that it is overdue, which is said
+ * once, at one of the kinds that WATCH-02 looks at. */
 static void close_open_write(struct lapse_trackers *trackers,
                              const struct lapse_history_event *event) {
-    if (event->kind != LAPSE_HISTORY_EMIT)
+    if (event->kind == LAPSE_HISTORY_APPLY || event->kind == LAPSE_HISTORY_REPLY ||
+        event->kind == LAPSE_HISTORY_DELIVER || event->kind == LAPSE_HISTORY_TENURE)
         trackers->open_write = NULL;
 }
 

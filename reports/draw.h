@@ -50,6 +50,13 @@ void lapse_event_line_draw(struct lapse_out *out, const struct lapse_result_view
 void lapse_answer_draw(struct lapse_out *out, int verb, const struct lapse_answer *answer);
 /* The number of calls sent in a history. */
 size_t lapse_history_calls(const struct lapse_history *history);
+/* What broke and is not promised: a line each, with its times and, if asked, where it first came
+ * (promises.c). Nothing for a run that has no verdict. */
+void lapse_unpromised_lines(struct lapse_out *out, const struct lapse_result_view *view,
+                            const char *indent, bool where);
+/* The same over all runs. */
+void lapse_unpromised_sums(struct lapse_out *out, const struct lapse_totals *totals,
+                           const char *indent);
 /* The first diagnostic of a view, or NULL. */
 const struct lapse_diag *lapse_view_diag(const struct lapse_result_view *view);
 /* The body of a failure without looks: excerpt, timeline, history line. At most about 50 lines. */

@@ -463,7 +463,8 @@ static void draw_rest(struct lapse_out *out, const struct lapse_result_view *vie
     case LAPSE_HISTORY_STEP:
         lapse_out_text(out, "store ");
         put_span(out, event->u.step.store.ns);
-        lapse_out_format(out, ", %zu rows removed", event->u.step.row_count);
+        lapse_out_text(out, ", ");
+        lapse_out_count(out, event->u.step.row_count, "row removed", "rows removed");
         break;
     case LAPSE_HISTORY_CLOCK:
         if (event->u.clock.node >= 0) {

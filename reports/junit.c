@@ -14,6 +14,8 @@ static void junit_file(struct lapse_out *out, const struct lapse_style *style,
                        const struct lapse_file_view *view);
 static void junit_end(struct lapse_out *out, const struct lapse_style *style,
                       const struct lapse_totals *totals, const char *replay);
+static void put_failed(struct lapse_out *out, const struct lapse_style *style,
+                       const struct lapse_result_view *view);
 static void put_case(struct lapse_out *out, const char *file, const char *name,
                      const struct lapse_result_view *view);
 static void put_class(struct lapse_out *out, const char *file);
@@ -46,17 +48,28 @@ static void junit_scenario(struct lapse_out *out, const struct lapse_style *styl
                            const struct lapse_result_view *view) {
     put_case(out, view->file, view->name, view);
     bool passed = !view->broken && view->outcome == LAPSE_OUTCOME_PASSED;
-    if (passed && view->note == NULL) {
-        lapse_out_text(out, "/>\n");
-        return;
+    struct lapse_out told;
+    lapse_out_init(&told, out->alloc);
+    if (passed && view->note != NULL) {
+        lapse_out_format(&told, "%s\n", view->note);
     }
-    if (passed) {
-        lapse_out_text(out, ">\n      <system-out>");
-        put_xml(out, view->note, strlen(view->note));
-        lapse_out_text(out, "</system-out>\n    </testcase>\n");
-        return;
+    lapse_unpromised_lines(&told, view, "", true);
+    lapse_out_text(out, passed && told.len == 0 ? "/>\n" : ">\n");
+    if (!passed) {
+        put_failed(out, style, view);
     }
-    lapse_out_text(out, ">\n");
+    if (told.len > 0) {
+        lapse_out_text(out, "      <system-out>");
+        put_xml(out, told.text, told.len - 1);
+        lapse_out_text(out, "</system-out>\n");
+    }
+    lapse_out_text(out, passed && told.len == 0 ? "" : "    </testcase>\n");
+    out->failed = out->failed || told.failed;
+    lapse_out_free(&told);
+}
+
+static void put_failed(struct lapse_out *out, const struct lapse_style *style,
+                       const struct lapse_result_view *view) {
     const struct lapse_style plain = {false, style->width, 0, 0};
     struct lapse_out body;
     lapse_out_init(&body, out->alloc);
@@ -80,7 +93,6 @@ static void junit_scenario(struct lapse_out *out, const struct lapse_style *styl
     put_problem(out, failed ? "failure" : "error", failed && diag != NULL ? diag->code : type,
                 message, &body);
     lapse_out_free(&body);
-    lapse_out_text(out, "    </testcase>\n");
 }
 
 static void junit_file(struct lapse_out *out, const struct lapse_style *style,

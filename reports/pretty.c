@@ -1,5 +1,6 @@
 /* The format for people: brief when all is well; a failure shows what a person looks for first and
  * ends with the command that shows it again. */
+#include <stdio.h>
 #include <string.h>
 
 #include "draw.h"
@@ -135,6 +136,7 @@ static void pretty_scenario(struct lapse_out *out, const struct lapse_style *sty
     }
     if (!view->broken) {
         lapse_failure_draw(out, view, style);
+        lapse_unpromised_lines(out, view, "    ", true);
     }
     lapse_out_text(out, "    replay    ");
     lapse_replay_line(out, view);
@@ -168,12 +170,20 @@ static void put_note(struct lapse_out *out, const struct lapse_result_view *view
     }
 }
 
+static void put_unpromised(struct lapse_out *out, const struct lapse_result_view *view,
+                           bool where) {
+    char indent[32];
+    (void)snprintf(indent, sizeof indent, "        line %d: ", view->line);
+    lapse_unpromised_lines(out, view, indent, where);
+}
+
 /* Measures are what a scenario was written to show, so they are shown without being asked for. */
 static void scenario_passed(struct lapse_out *out, const struct lapse_style *style,
                             const struct lapse_result_view *view) {
     if (style->verbose >= 0) {
         put_waiting(out, view);
         put_note(out, view);
+        put_unpromised(out, view, style->verbose >= 1);
     }
     bool measures = view->the_case->measure_count > 0 && style->verbose >= 0;
     if (!measures && style->verbose < 1) {
@@ -227,6 +237,7 @@ static void pretty_end(struct lapse_out *out, const struct lapse_style *style,
     end_paragraph(out);
     if (style->verbose >= 0 && totals->scenarios > 0) {
         end_contracts(out, style, totals);
+        lapse_unpromised_sums(out, totals, "");
         int64_t simulated = totals->simulated_ns;
         simulated -= simulated >= LAPSE_NS_PER_S ? simulated % LAPSE_NS_PER_S : 0;
         char buf[LAPSE_TIME_TEXT_MAX];
@@ -334,7 +345,7 @@ static void end_contracts(struct lapse_out *out, const struct lapse_style *style
     struct lapse_out line;
     lapse_out_init(&line, out->alloc);
     lapse_out_format(&line, "contracts: %zu %s", tally[TOUCH_JUDGED],
-                     totals->failed > 0 ? "judged" : "held");
+                     totals->failed + totals->unpromised_count > 0 ? "judged" : "held");
     if (tally[TOUCH_IDLE] > 0) {
         lapse_out_format(&line, ", %zu never exercised", tally[TOUCH_IDLE]);
         name_contracts(&line, totals, TOUCH_IDLE);

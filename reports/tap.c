@@ -39,6 +39,7 @@ static void tap_scenario(struct lapse_out *out, const struct lapse_style *style,
         lapse_out_format(out, "# %s\n", view->note);
     }
     if (ok) {
+        lapse_unpromised_lines(out, view, "# ", true);
         return;
     }
     const struct lapse_diag *diag = lapse_view_diag(view);
@@ -60,6 +61,7 @@ static void tap_scenario(struct lapse_out *out, const struct lapse_style *style,
     put_quoted(out, "  replay", replay.text != NULL ? replay.text : "");
     lapse_out_free(&replay);
     lapse_out_text(out, "  ...\n");
+    lapse_unpromised_lines(out, view, "# ", true);
 }
 
 static void tap_file(struct lapse_out *out, const struct lapse_style *style,
@@ -90,6 +92,7 @@ static void tap_end(struct lapse_out *out, const struct lapse_style *style,
         lapse_out_format(out, ", %zu broken off", totals->broken);
     }
     lapse_out_text(out, "\n");
+    lapse_unpromised_sums(out, totals, "# ");
 }
 
 /* '#' begins a directive and '\' escapes it. */

@@ -44,8 +44,10 @@ static const struct lapse_cli_command commands[] = {
      "Exit: 0 passed, 1 violated, 3 file mistakes, 4 inconclusive\n", lapse_cli_replay},
     {"lint", "Check scenario files without running them.", "[PATH...]", 0, SIZE_MAX,
      "  lapse lint scenarios/\n", "Exit: 0 no mistakes, 3 mistakes\n", lapse_cli_lint},
-    {"contracts", "List the contracts, or show one.", "[ID]", 0, 1,
-     "  lapse contracts\n  lapse contracts FENCE-03\n", NULL, lapse_cli_contracts},
+    {"contracts", "List the contracts, or show one.", "[ID|PATH]", 0, 1,
+     "  lapse contracts\n  lapse contracts FENCE-03\n"
+     "  lapse contracts --profile nats     kept, or broken by which policy, with a scenario\n",
+     NULL, lapse_cli_contracts},
     {"explain", "The long form of a contract or of a mistake.", "CODE", 1, 1,
      "  lapse explain Y104\n  lapse explain LEASE-07\n", NULL, lapse_cli_explain},
     {"help", "The scenario language, exit codes, and more.", "[TOPIC]", 0, 1,
@@ -64,6 +66,8 @@ static const struct lapse_cli_option options_table[] = {
     {0, "row", "N", "only row N of `vary`, from 0", " run replay "},
     {0, "promise", "strict", "a break of what the profile does not promise fails too",
      " run replay "},
+    {0, "profile", "NAME", "what it keeps and breaks; scenarios are looked for in PATH",
+     " contracts "},
     {0, "report", "FORMAT[=PATH]", "pretty, tap or junit; may be given again", " run "},
     {'q', NULL, NULL, "failures only", " run "},
     {'v', NULL, NULL, "each scenario's steps; -vv: every event", " run "},
@@ -230,6 +234,10 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
     }
     if (strcmp(option->name, "report") == 0) {
         return apply_report(cursor, value);
+    }
+    if (strcmp(option->name, "profile") == 0) {
+        options->profile = value;
+        return true;
     }
     if (strcmp(option->name, "promise") == 0) {
         return apply_promise(cursor, value);

@@ -47,6 +47,7 @@ struct lapse_cli_options {
     int jobs; /* 0: as many as there are cores */
     uint64_t seed;
     bool promise_strict; /* --promise strict: also what the profile does not promise is judged */
+    const char *profile; /* --profile NAME */
     bool has_row;
     int32_t row;
     size_t report_count;
@@ -114,6 +115,7 @@ int lapse_cli_run(const struct lapse_cli_options *options);
 int lapse_cli_replay(const struct lapse_cli_options *options);
 int lapse_cli_lint(const struct lapse_cli_options *options);
 int lapse_cli_contracts(const struct lapse_cli_options *options);
+int lapse_cli_breaks(const struct lapse_cli_options *options); /* contracts --profile NAME */
 int lapse_cli_explain(const struct lapse_cli_options *options);
 int lapse_cli_help(const struct lapse_cli_options *options);
 int lapse_cli_version(const struct lapse_cli_options *options);

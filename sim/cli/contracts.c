@@ -1,4 +1,4 @@
-/* `lapse contracts [ID]`: the catalogue. */
+/* `lapse contracts [ID]`: the catalogue. With a profile, see breaks.c. */
 #include <string.h>
 
 #include "args.h"
@@ -6,10 +6,12 @@
 
 enum { INDENT = 11 };
 
-static bool judged(const char *id);
 static int list(void);
 
 int lapse_cli_contracts(const struct lapse_cli_options *options) {
+    if (options->profile != NULL) {
+        return lapse_cli_breaks(options);
+    }
     if (options->path_count == 0) {
         return list();
     }
@@ -31,7 +33,7 @@ static int list(void) {
     lapse_out_init(&text, lapse_alloc_libc());
     for (size_t i = 0; i < count; i++) {
         lapse_out_format(&text, "%s%s", contracts[i].sentence,
-                         judged(contracts[i].id) ? "" : " (not judged yet)");
+                         lapse_rule_exists(contracts[i].id) ? "" : " (not judged yet)");
         lapse_out_format(&out, "%-*s ", INDENT - 1, contracts[i].id);
         lapse_cli_wrap(&out, text.text != NULL ? text.text : "", INDENT, INDENT);
         out.failed = out.failed || text.failed;
@@ -41,15 +43,4 @@ static int list(void) {
     lapse_cli_print(&out);
     lapse_out_free(&out);
     return code;
-}
-
-static bool judged(const char *id) {
-    size_t count;
-    const struct lapse_rule *rules = lapse_rule_table(&count);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(rules[i].id, id) == 0) {
-            return true;
-        }
-    }
-    return false;
 }

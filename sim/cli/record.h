@@ -21,7 +21,8 @@ struct lapse_cli_record {
     int64_t mistakes;
     int64_t simulated_ns, events, uses;
     int64_t premise_count;
-    int64_t text_bytes; /* START: the name; SCENARIO: the replay line if it failed */
+    int64_t text_bytes; /* START: the name; SCENARIO: the replay line if it failed;
+                            FILE: what broke and is not promised */
     int64_t bytes[LAPSE_CLI_REPORTS_MAX];
 };
 

@@ -83,6 +83,7 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
     uint64_t seed = choice.options->seed;
     struct lapse_plan *plan = file->loaded.plans[index];
     plan->promise_strict = choice.options->promise_strict;
+    plan->the_case.promise_strict = plan->promise_strict;
     memset(ret, 0, sizeof *ret);
     ret->view = (struct lapse_result_view){
         .file = file->source.name,

@@ -46,12 +46,15 @@ void lapse_cli_summary_make(const struct lapse_cli_pool *pool, struct lapse_cli_
     for (size_t i = 0; i < pool->usable; i++) {
         slot_join(pool, i, sinks, ret);
     }
+    totals->unpromised = ret->unpromised.items;
+    totals->unpromised_count = ret->unpromised.count;
     totals->exit_code = exit_code(totals);
 }
 
 void lapse_cli_summary_free(struct lapse_cli_summary *summary) {
     free(summary->premises);
     summary->premises = NULL;
+    lapse_cli_unpromised_free(&summary->unpromised);
     lapse_out_free(&summary->replay);
 }
 
@@ -127,6 +130,7 @@ static void add_file(struct lapse_cli_summary *summary,
     }
     totals->events += (uint64_t)head->events;
     totals->uses |= (uint32_t)head->uses;
+    lapse_cli_unpromised_read(&summary->unpromised, record->text, (size_t)head->text_bytes);
     for (size_t i = 0; i < totals->rule_count && i < (size_t)head->premise_count; i++) {
         int64_t premises;
         memcpy(&premises, record->premises + i * sizeof premises, sizeof premises);

@@ -16,6 +16,7 @@ struct work {
     int64_t *premises;
     bool *broke; /* by rule: a listed violation came */
     size_t rule_count;
+    struct lapse_cli_unpromised unpromised;
     bool sent;    /* the parent still listens */
     bool starved; /* no memory for a record */
 };
@@ -55,6 +56,7 @@ int lapse_cli_worker(const struct lapse_cli_options *options, const struct lapse
     }
     free(work.premises);
     free(work.broke);
+    lapse_cli_unpromised_free(&work.unpromised);
     if (status == LAPSE_NOMEM || work.starved) {
         return LAPSE_CLI_WORKER_STARVED;
     }
@@ -137,6 +139,7 @@ static void count_result(struct work *work, const struct lapse_cli_result *resul
     sum->simulated_ns += lapse_cli_result_ns(result);
     sum->events += (int64_t)result->run.events;
     sum->uses |= (int64_t)view->verdict->uses;
+    lapse_cli_unpromised_add(&work->unpromised, view);
     LAPSE_ASSERT(view->verdict->rule_count <= work->rule_count);
     for (size_t i = 0; i < view->verdict->rule_count; i++) {
         work->premises[i] += view->verdict->premises[i];
@@ -146,8 +149,11 @@ static void count_result(struct work *work, const struct lapse_cli_result *resul
 
 static void send_file(struct work *work, const struct lapse_cli_file *file, const char *path) {
     const struct lapse_diag_list *diags = lapse_cli_file_diags(file);
-    struct lapse_out bodies[LAPSE_CLI_REPORTS_MAX], expected;
+    struct lapse_out bodies[LAPSE_CLI_REPORTS_MAX], expected, unpromised;
     lapse_out_init(&expected, lapse_alloc_libc());
+    lapse_out_init(&unpromised, lapse_alloc_libc());
+    lapse_cli_unpromised_write(&work->unpromised, &unpromised);
+    work->starved = work->starved || unpromised.failed;
     put_expected(work, &expected);
     const struct lapse_file_view view = {
         .file = path,
@@ -169,11 +175,13 @@ static void send_file(struct work *work, const struct lapse_cli_file *file, cons
     work->sum.kind = LAPSE_RECORD_FILE;
     work->sum.mistakes = (int64_t)diags->count;
     work->sum.premise_count = (int64_t)work->rule_count;
-    send_record(work, &work->sum, "", bodies, work->sinks->count);
+    send_record(work, &work->sum, unpromised.text != NULL ? unpromised.text : "", bodies,
+                work->sinks->count);
     for (size_t i = 0; i < work->sinks->count; i++) {
         lapse_out_free(&bodies[i]);
     }
     lapse_out_free(&expected);
+    lapse_out_free(&unpromised);
 }
 
 /* The ids that broke as listed, each once, in the order of the rule table. */

@@ -5,6 +5,7 @@
 #include "record.h"
 #include "runner.h"
 #include "sinks.h"
+#include "unpromised.h"
 
 enum { LAPSE_CLI_WORKER_STARVED = 71 }; /* exit code of a worker whose memory ran out */
 /* Loads and runs what is chosen of the target, and writes records to fd. Returns the exit code: 0,
@@ -40,6 +41,7 @@ void lapse_cli_pool_free(struct lapse_cli_pool *pool);
 struct lapse_cli_summary {
     struct lapse_totals totals;
     int64_t *premises;
+    struct lapse_cli_unpromised unpromised;
     struct lapse_out replay; /* of the first failure; empty: none */
 };
 void lapse_cli_summary_make(const struct lapse_cli_pool *pool, struct lapse_cli_sinks *sinks,

@@ -52,6 +52,7 @@ struct lapse_verdict {
     uint32_t uses;             /* of enum lapse_use */
     const int64_t *violations; /* by rule: listed violations that came */
     const int64_t *unpromised; /* by rule: breaks, not listed, of what the policies give up */
+    const int64_t *unpromised_first; /* by rule: the event of the first of them; -1: none came */
     const bool *sometimes;     /* by case->sometimes: came true */
     const struct lapse_measured *measured;
     const struct lapse_trackers *trackers;

@@ -21,6 +21,8 @@ const struct lapse_promise *lapse_promise_break(const struct lapse_policies *pol
                                                 const char *id, const struct lapse_promise *after);
 /* Whether a run's store promises a contract. */
 bool lapse_promised(const struct lapse_setup *setup, const char *id);
+/* Whether the profile of that name has this value: else a single policy over it was set. */
+bool lapse_promise_of_profile(const struct lapse_promise *promise, struct lapse_bytes profile);
 /* "live_at_end"; "yes". */
 const char *lapse_promise_policy(const struct lapse_promise *promise);
 struct lapse_bytes lapse_promise_value(const struct lapse_promise *promise);

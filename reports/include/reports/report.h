@@ -65,6 +65,19 @@ struct lapse_result_view {
     const char *note;           /* a sentence on a run that passed, or NULL */
 };
 
+/* ---- What broke and is not promised: the run's policies give the contract up. */
+struct lapse_unpromised {
+    const char *id;
+    int64_t times;
+    int64_t event; /* the first that broke it */
+};
+/* The next contract at or after *at, which begins at 0; false: no more. */
+bool lapse_unpromised_next(const struct lapse_verdict *verdict, size_t *at,
+                           struct lapse_unpromised *ret);
+/* Appends "not promised by nats: CAS-01 (if_version: last)", the same in each run that has these
+ * policies. */
+void lapse_unpromised_draw(struct lapse_out *out, const struct lapse_setup *setup, const char *id);
+
 /* The text timeline of a run: axis, a lane for each lease, lock or key that matters, each actor,
  * each resource, and a legend. `event` >= 0 marks the event that failed the run. */
 void lapse_timeline_draw(struct lapse_out *out, const struct lapse_result_view *view, int64_t event,
@@ -85,6 +98,10 @@ void lapse_replay_line(struct lapse_out *out, const struct lapse_result_view *vi
  * LAPSE_FORMAT_INDEX, and lapse_format_join puts the number in. */
 #define LAPSE_FORMAT_INDEX "\001"
 
+struct lapse_total_unpromised {
+    const char *text; /* as lapse_unpromised_draw says it */
+    int64_t times;
+};
 struct lapse_totals {
     const char *program; /* "lapse 0.1.0, strict engine"; NULL: not said */
     size_t files, scenarios, passed, failed, inconclusive;
@@ -100,6 +117,8 @@ struct lapse_totals {
     size_t rule_count;
     const int64_t *premises; /* by rule, summed */
     uint32_t uses;           /* of enum lapse_use, or-ed */
+    size_t unpromised_count;
+    const struct lapse_total_unpromised *unpromised; /* over all runs */
     int exit_code;
 };
 struct lapse_file_view { /* one file's turn, for `file` */
