@@ -63,7 +63,8 @@ bool lapse_expect_probe(const struct lapse_expect *expect, const struct lapse_pr
                                    context, ret_expected, ret_got, ret_place);
     case LAPSE_PROBE_ROWS: {
         struct lapse_value rows = {.kind = LAPSE_OPERAND_NUMBER, .number = probe->row_count};
-        met = lapse_expect_is(expect, &rows, "no answer", context, &sides);
+        met = lapse_expect_is(expect, probe->answer_count == 0 ? &rows : NULL, "unavailable",
+                              context, &sides);
         break;
     }
     case LAPSE_PROBE_COUNT:

@@ -4,6 +4,7 @@
 #include "words.h"
 
 static bool conditional(const struct lapse_look *look);
+static bool lost_its_session(const struct lapse_look *look);
 static bool revision_rises(const struct lapse_history_event *event,
                            const struct lapse_tracked_bucket *bucket, int64_t revision,
                            int64_t floor, struct lapse_violation *ret);
@@ -16,7 +17,7 @@ static bool unchanged(const struct lapse_trackers *trackers,
 
 static bool cas_01_concerns(const struct lapse_trackers *trackers, const struct lapse_look *look) {
     (void)trackers;
-    return conditional(look) && look->answer->status >= 0;
+    return conditional(look) && look->answer->status >= 0 && !lost_its_session(look);
 }
 
 static bool cas_01_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
@@ -77,7 +78,7 @@ LAPSE_RULE_BY_LOOKS(cas_02, cas_02_concerns, cas_02_check)
 static bool cas_03_concerns(const struct lapse_trackers *trackers, const struct lapse_look *look) {
     (void)trackers;
     return look->verb == LAPSE_VERB_CREATE && look->command != NULL && look->bucket != NULL &&
-           look->answer->status >= 0;
+           look->answer->status >= 0 && !lost_its_session(look);
 }
 
 static bool cas_03_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
@@ -207,6 +208,13 @@ bool lapse_rule_cas_05_holds(const struct lapse_trackers *trackers,
 static bool conditional(const struct lapse_look *look) {
     return look->command != NULL && look->bucket != NULL && lapse_verb_writes_key(look->verb) &&
            look->verb != LAPSE_VERB_CREATE && look->command->u.write.has_if_version;
+}
+
+/* A write with a session is lost, whatever stands under the key, if the session is not live.
+ * Whether it is, KV-02 asks. */
+static bool lost_its_session(const struct lapse_look *look) {
+    return look->answer->status == LAPSE_LOST &&
+           (look->command->u.write.term.given & LAPSE_TERM_SESSION) != 0;
 }
 
 /* An event under a call that may make none. An end found on the way may be marked by any. */

@@ -7,6 +7,7 @@ static const struct lapse_tracked_grant *live(const struct lapse_look *look);
 static bool names(const struct lapse_look *look, const struct lapse_tracked_grant *grant);
 static bool same_owner(const struct lapse_look *look, const struct lapse_tracked_grant *grant);
 static bool end_is_sessions(const struct lapse_trackers *trackers, const struct lapse_look *look);
+static bool lost_its_session(const struct lapse_trackers *trackers, const struct lapse_look *look);
 static bool ended_by_time(const struct lapse_look *look);
 static bool end_is_from_now(const struct lapse_look *look);
 static bool fail(const struct lapse_look *look, const struct lapse_tracked_grant *grant,
@@ -76,7 +77,8 @@ static bool lease_03_concerns(const struct lapse_trackers *trackers,
                               const struct lapse_look *look) {
     if (lapse_verb_of_session(look->verb))
         return lapse_session_concerns(trackers, look, "LEASE-03");
-    return look->verb == LAPSE_VERB_ACQUIRE && live(look) != NULL && !same_owner(look, live(look));
+    return look->verb == LAPSE_VERB_ACQUIRE && !lost_its_session(trackers, look) &&
+           live(look) != NULL && !same_owner(look, live(look));
 }
 
 static bool lease_03_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
@@ -98,7 +100,7 @@ static bool lease_04_concerns(const struct lapse_trackers *trackers,
                               const struct lapse_look *look) {
     if (lapse_verb_of_session(look->verb))
         return lapse_session_concerns(trackers, look, "LEASE-04");
-    return look->verb == LAPSE_VERB_ACQUIRE && look->answer->status != LAPSE_LOST &&
+    return look->verb == LAPSE_VERB_ACQUIRE && !lost_its_session(trackers, look) &&
            ended_by_time(look);
 }
 
@@ -120,7 +122,8 @@ static bool lease_05_concerns(const struct lapse_trackers *trackers,
     if (look->verb == LAPSE_VERB_RELEASE)
         return live(look) != NULL && names(look, live(look));
     const struct lapse_tracked_grant *last = lapse_tracked_grant_last(look->lease);
-    return (look->verb == LAPSE_VERB_ACQUIRE || look->verb == LAPSE_VERB_INSPECT) && last != NULL &&
+    bool acquires = look->verb == LAPSE_VERB_ACQUIRE && !lost_its_session(trackers, look);
+    return (acquires || look->verb == LAPSE_VERB_INSPECT) && last != NULL &&
            last->released != NULL;
 }
 
@@ -187,7 +190,8 @@ static bool lease_08_concerns(const struct lapse_trackers *trackers,
                               const struct lapse_look *look) {
     if (lapse_verb_of_session(look->verb))
         return lapse_session_concerns(trackers, look, "LEASE-08");
-    return look->verb == LAPSE_VERB_ACQUIRE && live(look) != NULL && same_owner(look, live(look));
+    return look->verb == LAPSE_VERB_ACQUIRE && !lost_its_session(trackers, look) &&
+           live(look) != NULL && same_owner(look, live(look));
 }
 
 static bool lease_08_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
@@ -270,6 +274,17 @@ static bool same_owner(const struct lapse_look *look, const struct lapse_tracked
 }
 
 /* A lease with a session ends when that does, so the session must be live. */
+/* Whether an acquire was refused because the session that it names is not live, or may not be: that
+ * is asked before all else. */
+static bool lost_its_session(const struct lapse_trackers *trackers, const struct lapse_look *look) {
+    struct lapse_bytes name = look->command->u.lease.session;
+    if (look->answer->status != LAPSE_LOST || name.len == 0)
+        return false;
+    const struct lapse_tracked_session *session = lapse_tracked_session_find(trackers, name);
+    return session == NULL || session->unsure ||
+           !lapse_tracked_session_live(session, look->answer->at);
+}
+
 static bool end_is_sessions(const struct lapse_trackers *trackers, const struct lapse_look *look) {
     const struct lapse_tracked_session *session =
         lapse_tracked_session_find(trackers, look->command->u.lease.session);

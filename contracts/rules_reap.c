@@ -138,7 +138,8 @@ static void count_rows(const struct lapse_trackers *trackers,
                        const struct lapse_history_event *event, struct rows *ret) {
     const struct lapse_tracked_bucket *bucket =
         lapse_tracked_bucket_find(trackers, event->u.probe.bucket);
-    *ret = (struct rows){.known = bucket != NULL && !bucket->unsure && bucket->opened == NULL};
+    *ret = (struct rows){.known = bucket != NULL && !bucket->unsure && bucket->opened == NULL &&
+                                  event->u.probe.answer_count == 0};
     struct lapse_steady store = lapse_tracked_store_time(trackers, event->at);
     size_t due = 0;
     for (size_t i = 0; ret->known && i < bucket->key_count; i++) {

@@ -83,7 +83,10 @@ LAPSE_RULE_BY_LOOKS(clock_02, clock_02_concerns, clock_02_check)
 bool lapse_rule_clock_03_premise(const struct lapse_trackers *trackers,
                                  const struct lapse_history_event *event) {
     struct lapse_steady store;
-    return trackers->highest_by != NULL && store_of(event, &store);
+    /* A store that syncs nothing promises nothing after a crash. */
+    bool none = event->kind == LAPSE_HISTORY_TENURE && trackers->setup != NULL &&
+                trackers->setup->sync == LAPSE_SYNC_NONE;
+    return !none && trackers->highest_by != NULL && store_of(event, &store);
 }
 
 bool lapse_rule_clock_03_holds(const struct lapse_trackers *trackers,

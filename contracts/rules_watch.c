@@ -37,8 +37,9 @@ bool lapse_rule_watch_01_premise(const struct lapse_trackers *trackers,
                                  const struct lapse_history_event *event) {
     if (event->kind == LAPSE_HISTORY_END)
         return find_unserved(trackers, event) != NULL;
-    return !event->u.deliver.first &&
-           lapse_tracked_watch_find(trackers, event->u.deliver.watcher) != NULL;
+    const struct lapse_tracked_watch *watch =
+        lapse_tracked_watch_find(trackers, event->u.deliver.watcher);
+    return !event->u.deliver.first && watch != NULL && !watch->renumbered;
 }
 
 bool lapse_rule_watch_01_holds(const struct lapse_trackers *trackers,
@@ -57,9 +58,9 @@ bool lapse_rule_watch_01_holds(const struct lapse_trackers *trackers,
     if (next != NULL && handed->revision == wanted)
         return true;
     if (watch->from == LAPSE_WATCH_REVISION &&
-        (handed->revision > wanted ? index < watch->start
-                                   : lapse_tracked_watch_event(trackers, watch, handed->revision) !=
-                                         NULL))
+        (next != NULL && handed->revision > wanted
+             ? index < watch->start
+             : lapse_tracked_watch_event(trackers, watch, handed->revision) != NULL))
         return true; /* one that it may have; or it lost one, which WATCH-06 says */
     long long revision = (long long)handed->revision;
     lapse_violation_label(ret, event, "was handed revision %lld", revision);
@@ -84,6 +85,7 @@ bool lapse_rule_watch_06_premise(const struct lapse_trackers *trackers,
         lapse_tracked_watch_find(trackers, event->u.deliver.watcher);
     size_t index;
     return watch != NULL && watch->from == LAPSE_WATCH_REVISION && !event->u.deliver.first &&
+           !watch->renumbered &&
            lapse_tracked_watch_next(trackers, watch, &index) != NULL && index < watch->start;
 }
 
@@ -150,7 +152,8 @@ bool lapse_rule_watch_03_premise(const struct lapse_trackers *trackers,
         return false;
     const struct lapse_tracked_key *key = lapse_tracked_key_find(bucket, made->key);
     return made->kind == LAPSE_EVENT_EXPIRED ||
-           (key != NULL && key->owes_marker && bucket->opened == NULL);
+           (key != NULL && key->owes_marker && made->revision > key->ended.revision &&
+            bucket->opened == NULL);
 }
 
 bool lapse_rule_watch_03_holds(const struct lapse_trackers *trackers,
@@ -308,7 +311,8 @@ static const struct lapse_history_event *handed_event(const struct lapse_tracker
     const struct lapse_event *handed = &event->u.deliver.event;
     const struct lapse_tracked_watch *watch =
         lapse_tracked_watch_find(trackers, event->u.deliver.watcher);
-    if (watch == NULL || event->u.deliver.first || handed->kind == LAPSE_EVENT_GAP)
+    if (watch == NULL || event->u.deliver.first || handed->kind == LAPSE_EVENT_GAP ||
+        watch->renumbered)
         return NULL;
     return lapse_tracked_watch_event(trackers, watch, handed->revision);
 }
@@ -326,8 +330,8 @@ static bool marker_right(const struct lapse_trackers *trackers,
     const struct lapse_tracked_entry *entry = marked_entry(key, made);
     struct lapse_rule_text name = lapse_text_key(made->bucket, made->key);
     struct lapse_rule_text at = lapse_text_ns(made->at.ns);
-    if (entry == NULL && key != NULL && (key->unsure || key->maybe != NULL))
-        return true; /* a crash may have left another entry */
+    if (key != NULL && (key->unsure || key->maybe != NULL))
+        return true; /* a crash may have left another entry, or another term */
     if (entry == NULL) {
         lapse_violation_label(ret, event, "expired %s", name.text);
         lapse_violation_label(ret, key != NULL ? key->expired : NULL, "it expired here already");

@@ -27,8 +27,9 @@ void lapse_track_lease_tenure(struct lapse_trackers *trackers,
                               const struct lapse_history_event *event, bool lost);
 void lapse_track_kv_tenure(struct lapse_trackers *trackers, const struct lapse_history_event *event,
                            bool lost);
+/* `all`: its numbers begin anew. */
 void lapse_track_watch_tenure(struct lapse_trackers *trackers,
-                              const struct lapse_history_event *event);
+                              const struct lapse_history_event *event, bool all);
 /* A call has no answer, and whether it was done is not known (`event` is its INVOKE or APPLY); or
  * it has one after all. */
 enum lapse_status lapse_track_kv_maybe(struct lapse_trackers *trackers,

@@ -21,12 +21,17 @@ static void note_resolved(struct lapse_trackers *trackers, const struct lapse_tr
 void lapse_track_kv_tenure(struct lapse_trackers *trackers, const struct lapse_history_event *event,
                            bool lost) {
     struct lapse_true_time stopped = trackers->node_stops != 0 ? trackers->node_stopped : event->at;
+    if (trackers->node_crashed)
+        stopped = trackers->node_crashed_at;
     struct lapse_steady crashed = lapse_tracked_store_time(trackers, stopped);
     for (size_t b = 0; b < trackers->bucket_count; b++) {
         struct lapse_tracked_bucket *bucket = &trackers->buckets[b];
         bucket->unnumbered = NULL;
         bucket->renumbered = true;
         bucket->unsure = bucket->unsure || lost;
+        bucket->config_open = bucket->config_open || (lost && bucket->opened != NULL);
+        if (lost)
+            bucket->marker = NULL;
         for (size_t k = 0; k < bucket->key_count; k++) {
             bucket->keys[k]->unsure = bucket->keys[k]->unsure || lost;
             lose_renewals(&bucket->keys[k]->entry, crashed);
@@ -73,7 +78,8 @@ void lapse_track_kv_resolve(struct lapse_trackers *trackers, struct lapse_tracke
     bool valued = command->verb != LAPSE_VERB_HAS;
     if (key->maybe != NULL && valued)
         resolve_maybe(trackers, bucket, key, answer);
-    if (key->unsure && valued && answer->status == LAPSE_OK && entry->write != NULL &&
+    if (key->unsure && !entry->term_open && valued && answer->status == LAPSE_OK &&
+        entry->write != NULL &&
         key->present && answer->revision == entry->revision) {
         key->unsure = false;
         take_shown_end(entry, answer);

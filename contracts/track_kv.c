@@ -125,7 +125,7 @@ enum lapse_status lapse_track_kv_emit(struct lapse_trackers *trackers,
     if (made->kind == LAPSE_EVENT_EXPIRED) {
         return found ? take_expired(trackers, bucket, bucket->keys[at], event) : LAPSE_OK;
     }
-    if (found)
+    if (found && made->revision > bucket->keys[at]->ended.revision)
         bucket->keys[at]->owes_marker = false;
     if (trackers->open_write != NULL && trackers->open_write->call == event->call)
         close_member(trackers);
@@ -224,6 +224,7 @@ static enum lapse_status open_bucket(struct lapse_trackers *trackers,
     if (command->verb == LAPSE_VERB_ALTER) {
         bucket->config = command->u.open.config;
         bucket->opened = event;
+        bucket->config_open = false;
     }
     return LAPSE_OK;
 }
@@ -353,6 +354,7 @@ static enum lapse_status take_write(struct lapse_trackers *trackers,
     key->unsure = false;
     key->maybe = NULL;
     if (lapse_verb_event((int)write->command->verb) == LAPSE_EVENT_PUT) {
+        key->unsure = write->term.open;
         call->lock_granted = bucket->locks && take_creator(key, write);
         return take_put(trackers, key, write);
     }
@@ -452,6 +454,7 @@ static void take_term(struct lapse_tracked_entry *entry, const struct write *wri
     entry->end = write->answer->end;
     entry->last = write->answer->at;
     entry->renewal = NULL;
+    entry->term_open = write->term.open;
     entry->lossy = false;
     entry->end_kept = entry->end;
     entry->last_kept = entry->last;

@@ -20,13 +20,24 @@ void lapse_tracked_term_of(const struct lapse_trackers *trackers,
     if (command->verb == LAPSE_VERB_PERSIST)
         return;
     bool keep = (own->given & LAPSE_TERM_KEEP) != 0;
-    if (keep && lapse_tracked_key_state(trackers, key, answer->at, answer->wall) ==
-                    LAPSE_TRACKED_LIVE) {
+    enum lapse_tracked_state state =
+        lapse_tracked_key_state(trackers, key, answer->at, answer->wall);
+    if (keep && state == LAPSE_TRACKED_LIVE) {
         entry_term(&key->entry, ret);
+        return;
+    }
+    if (keep && state == LAPSE_TRACKED_UNSURE) {
+        ret->known = false;
+        ret->open = true;
         return;
     }
     bool given = own->given != 0 && !keep;
     const struct lapse_term *term = given ? own : &bucket->config.term;
+    if (!given && bucket->config_open) {
+        ret->known = false;
+        ret->open = true;
+        return;
+    }
     if (term->given == 0)
         return;
     ret->why = given ? LAPSE_WHY_OWN : LAPSE_WHY_DEFAULT;

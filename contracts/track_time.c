@@ -127,8 +127,11 @@ static void take_fault(struct lapse_trackers *trackers, const struct lapse_histo
     } else {
         if (trackers->node_stops == 0)
             trackers->node_stopped = event->at;
-        if (kind == LAPSE_FAULT_CRASH)
+        if (kind == LAPSE_FAULT_CRASH) {
             trackers->node_stops = 0;
+            trackers->node_crashed = true;
+            trackers->node_crashed_at = trackers->node_stopped;
+        }
         trackers->node_stops |= BIT(kind);
         trackers->node_paused = true;
     }
@@ -149,14 +152,16 @@ static enum lapse_status take_tenure(struct lapse_trackers *trackers,
     bool all = setup == NULL || !setup->durable || setup->sync == LAPSE_SYNC_NONE;
     lapse_track_kv_tenure(trackers, event, lost);
     lapse_track_lease_tenure(trackers, event, lost);
-    lapse_track_watch_tenure(trackers, event);
+    lapse_track_watch_tenure(trackers, event, all);
     if (lost)
         trackers->once_count = 0;
     if (all) {
         trackers->highest_by = NULL;
         trackers->token_highest = 0;
-        for (size_t i = 0; i < trackers->bucket_count; i++)
+        for (size_t i = 0; i < trackers->bucket_count; i++) {
             trackers->buckets[i].revision = trackers->buckets[i].event_revision = 0;
+            trackers->buckets[i].event_base = trackers->buckets[i].event_count;
+        }
         for (size_t i = 0; i < trackers->lease_count; i++)
             trackers->leases[i].token_highest = 0;
     }
@@ -164,6 +169,7 @@ static enum lapse_status take_tenure(struct lapse_trackers *trackers,
     for (size_t i = 0; status == LAPSE_OK && i < trackers->call_count; i++)
         status = take_unanswered(trackers, &trackers->calls[i]);
     stop_ends(trackers, event->at, ~0U);
+    trackers->node_crashed = false;
     trackers->tenure = event;
     trackers->slept = NULL;
     trackers->durable_seen = INT64_MAX;

@@ -73,8 +73,9 @@ void lapse_track_watch_fault(struct lapse_trackers *trackers,
 
 /* Watchers live in a tenure: none outlives it. */
 void lapse_track_watch_tenure(struct lapse_trackers *trackers,
-                              const struct lapse_history_event *event) {
+                              const struct lapse_history_event *event, bool all) {
     for (size_t i = 0; i < trackers->watch_count; i++) {
+        trackers->watches[i].renumbered = trackers->watches[i].renumbered || all;
         if (trackers->watches[i].ended == NULL)
             trackers->watches[i].ended = event;
     }
@@ -99,6 +100,8 @@ const struct lapse_history_event *lapse_tracked_watch_next(const struct lapse_tr
     for (size_t i = watch->next; i < bucket->event_count; i++) {
         const struct lapse_event *made = &bucket->events[i]->u.emit.event;
         if (watch->key.len > 0 && !lapse_bytes_equal(watch->key, made->key))
+            continue;
+        if (made->revision < watch->from_revision)
             continue;
         if (i < watch->start && !owed(trackers, bucket, watch, i))
             continue;
@@ -160,7 +163,10 @@ static enum lapse_status take_watch(struct lapse_trackers *trackers,
                                      .start = bucket != NULL ? bucket->event_count : 0,
                                      .next = bucket != NULL ? bucket->event_count : 0,
                                      .began = event};
-    if (bucket != NULL && command->u.watch.from == LAPSE_WATCH_REVISION)
+    if (command->u.watch.from != LAPSE_WATCH_REVISION)
+        return LAPSE_OK;
+    trackers->watches[at].from_revision = command->u.watch.revision;
+    if (bucket != NULL)
         trackers->watches[at].next = first_from(bucket, command->u.watch.revision);
     return LAPSE_OK;
 }
@@ -168,7 +174,7 @@ static enum lapse_status take_watch(struct lapse_trackers *trackers,
 /* The place of the first event from a revision on. */
 static size_t first_from(const struct lapse_tracked_bucket *bucket, int64_t revision) {
     size_t at = bucket->event_count;
-    while (at > 0 && bucket->events[at - 1]->u.emit.event.revision >= revision)
+    while (at > bucket->event_base && bucket->events[at - 1]->u.emit.event.revision >= revision)
         at--;
     return at;
 }

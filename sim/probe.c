@@ -187,12 +187,15 @@ static void find_nobody(struct look *look, enum lapse_verb verb) {
     look->answers[0].answer = (struct lapse_answer){.status = LAPSE_UNAVAILABLE};
 }
 
-/* Rows in storage, of what is live and what is not. */
+/* Rows in storage, of what is live and what is not. A file is not looked into behind the back of a
+ * store that is down: opening it would write to it. */
 static void look_rows(struct look *look) {
     struct lapse_sim_node *node = &look->world->node;
     enum lapse_status status = LAPSE_OK;
     if (node->store != NULL) {
         status = lapse_walk(node->store, count_row, look->probe, NULL);
+    } else if (node->file != NULL) {
+        find_nobody(look, LAPSE_VERB_COUNT);
     } else {
         lapse_journal disk = lapse_sim_rows_journal(&node->rows);
         status = disk.load(disk.ctx, count_row, look->probe, NULL);

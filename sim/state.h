@@ -110,6 +110,7 @@ struct lapse_sim_watcher {
     int32_t actor, incarnation;
     int32_t watch;                  /* index of its name in the plan; -1 */
     struct lapse_bytes bucket, key; /* borrowed from its INVOKE */
+    int64_t from;              /* the revision that it watches from; 0: none was named */
     bool pending;              /* its bucket has new events, to be polled */
     bool orphan;               /* its client was told `unknown`: what is on its way is dropped */
     bool ended;                /* an orphan that the store has been told to forget */

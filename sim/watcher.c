@@ -162,8 +162,12 @@ static void watch_again(struct lapse_world *world, struct lapse_sim_watcher *wat
     struct newest newest = {.bucket = watcher->bucket};
     enum lapse_status status = lapse_walk(world->node.store, find_newest, &newest, &err);
     if (status == LAPSE_OK) {
-        status = lapse_watch(world->node.store, watcher->bucket, watcher->key, LAPSE_WATCH_NOW,
-                             result, &err);
+        /* Of what is still to come, it goes on to get only what it asked for. */
+        status = watcher->from > newest.revision
+                     ? lapse_watch_revision(world->node.store, watcher->bucket, watcher->key,
+                                            watcher->from, result, &err)
+                     : lapse_watch(world->node.store, watcher->bucket, watcher->key,
+                                   LAPSE_WATCH_NOW, result, &err);
     }
     if (status < 0 && status != LAPSE_INVALID) {
         lapse_world_fail(world, status, "watching on after a crash: %s", err.message);
@@ -204,6 +208,12 @@ static void add_watcher(struct lapse_world *world, const struct lapse_sim_call *
         .bucket = call->request.command.bucket,
         .key = call->request.command.key,
     };
+    if (call->request.command.u.watch.from == LAPSE_WATCH_REVISION) {
+        watcher->from = call->request.command.u.watch.revision;
+        watcher->pending = true;
+    }
+    /* What such a watch is owed from before it, the store has for it at once. */
+    world->node.polls = world->node.polls || watcher->pending;
     for (size_t i = 0; call->answer.items != NULL && i < call->answer.item_count; i++) {
         const struct lapse_item *item = &call->answer.items[i];
         struct lapse_event event = {.kind = LAPSE_EVENT_PUT,

@@ -25,7 +25,8 @@ struct lapse_tracked_call {
 /* ---- Keys. */
 /* The term of an entry or a grant. */
 struct lapse_tracked_term {
-    bool known; /* false: of a session that is not known to be live */
+    bool known; /* false: of a session that is not known to be live, or open */
+    bool open;  /* which term it is hangs on what a crash has left */
     struct lapse_end end;
     struct lapse_span span; /* 0: a date, or none */
     enum lapse_why why;     /* NONE: no term */
@@ -58,6 +59,7 @@ struct lapse_tracked_entry {
     size_t session;
     struct lapse_end end_kept; /* idle: of the last write or renewal that no crash can lose */
     struct lapse_steady last_kept;
+    bool term_open; /* which term it has hangs on what a crash has left */
     bool lossy; /* a crash may have lost renewals: the end is `end`, or as early as `end_kept` */
 };
 
@@ -93,6 +95,7 @@ struct lapse_tracked_bucket {
     struct lapse_tracked_key **keys; /* in byte order */
     size_t event_count, event_cap;
     const struct lapse_history_event **events; /* every EMIT, in order */
+    size_t event_base; /* where its numbers began anew: a crash took all */
     int64_t revision; /* the highest seen in an accepted write or an event */
     const struct lapse_history_event *revision_by;
     int64_t event_revision;                       /* the last event's */
@@ -103,6 +106,7 @@ struct lapse_tracked_bucket {
     bool unsure;                              /* a crash may have lost its last changes */
     bool renumbered;                          /* no event since a tenure began */
     const struct lapse_history_event *opened; /* APPLY of the open or alter that gave `config` */
+    bool config_open;                         /* a crash may have lost that one */
 };
 
 enum lapse_tracked_state {
@@ -161,12 +165,14 @@ struct lapse_tracked_watch {
     struct lapse_bytes bucket;
     struct lapse_bytes key; /* empty: the whole bucket */
     enum lapse_watch_from from;
+    int64_t from_revision;                   /* lower numbers are not asked for */
     int64_t start_revision;                  /* of the bucket when the watch began */
     size_t start;                            /* events of the bucket when the watch began */
     const struct lapse_history_event *began; /* APPLY */
     const struct lapse_history_event *heard; /* REPLY that told its client of it */
     const struct lapse_history_event *ended; /* APPLY of the unwatch, or its client's crash */
     bool waits;                              /* its client is paused: events wait for it */
+    bool renumbered;                         /* a crash took all, and numbers began anew */
     size_t next;
     int64_t delivered; /* highest revision handed over; 0: none */
     const struct lapse_history_event *delivered_by;
@@ -243,6 +249,8 @@ struct lapse_trackers {
     unsigned node_stops; /* a bit per enum lapse_fault_kind that holds a store node now */
     bool node_paused;    /* any of them */
     struct lapse_true_time node_stopped; /* when the last stop began */
+    bool node_crashed;                   /* since the last start */
+    struct lapse_true_time node_crashed_at;
     struct lapse_true_time node_woke;    /* the end of the last stop of a store node */
     bool node_was_paused;
     const struct lapse_history_event *slept;  /* FAULT_END of the last pause or suspend of a node */
