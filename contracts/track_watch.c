@@ -166,8 +166,11 @@ static enum lapse_status take_watch(struct lapse_trackers *trackers,
     if (command->u.watch.from != LAPSE_WATCH_REVISION)
         return LAPSE_OK;
     trackers->watches[at].from_revision = command->u.watch.revision;
-    if (bucket != NULL)
+    if (bucket != NULL) {
         trackers->watches[at].next = first_from(bucket, command->u.watch.revision);
+        /* What is left from before, of a store that syncs nothing, nobody knows. */
+        trackers->watches[at].renumbered = bucket->event_base > 0;
+    }
     return LAPSE_OK;
 }
 

@@ -4,6 +4,7 @@
  * checked here, once, before anything is looked at, so that a verb sees only commands that it can
  * take. */
 #include "ceiling.h"
+#include "decide.h"
 #include "ephemeral.h"
 
 enum need {
@@ -146,11 +147,15 @@ bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret) {
     struct lapse_node *node = lapse_table_find(&job->bucket->records, command->key);
     job->looked = true;
     job->found = node;
-    if (node == NULL || !node->now.idle) {
+    if (node == NULL) {
         return false;
     }
     if ((needs & NEED_FLUSH) != 0) {
         return lapse_idle_owed(job->state, node, ret);
+    }
+    node = lapse_record_current(job->state, node, &job->now, true);
+    if (node == NULL || !node->now.idle) {
+        return false;
     }
     bool use = false;
     bool owed = lapse_idle_owed_use(job->state, node, &job->now, ret, &use);
@@ -164,7 +169,8 @@ struct lapse_node *lapse_job_find(const struct lapse_job *job) {
 
 enum lapse_status lapse_job_apply(struct lapse_job *job) {
     enum lapse_status status = LAPSE_OK;
-    if (lapse_request_recall(job, &status)) {
+    bool judged = lapse_decide_condition_first(job->state) && !lapse_kv_condition_holds(job);
+    if (!judged && lapse_request_recall(job, &status)) {
         return status;
     }
     if (lapse_ephemeral_takes(job)) {

@@ -19,6 +19,7 @@
  *       raises the durable counter first, so that the log alone decides the token */
 #include "ceiling.h"
 
+#include "decide.h"
 #include "ephemeral.h"
 #include "mark.h"
 
@@ -47,7 +48,9 @@ bool lapse_ceiling_owed(const struct lapse *store, const struct lapse_job *job,
         mark.u.mark.ceiling_store.ns = passed ? ahead(job->now.store.ns, LAPSE_NS_PER_S) : 0;
     }
     int64_t token = lapse_ephemeral_token(state);
-    if (store->journaled && token >= state->ceilings.token && lapse_ephemeral_grants(job)) {
+    bool counted = !lapse_decide_token_by_name(state, LAPSE_EPHEMERAL);
+    if (store->journaled && counted && token >= state->ceilings.token &&
+        lapse_ephemeral_grants(job)) {
         mark.u.mark.ceiling_token = ahead(token, NUMBERS_AHEAD);
         owed = owed || mark.u.mark.ceiling_token > state->ceilings.token;
     }
@@ -115,9 +118,8 @@ enum lapse_status lapse_ceiling_mark(struct lapse_job *job) {
 }
 
 bool lapse_ceiling_resume(struct lapse_state *state, const struct lapse_reading *reading) {
-    const struct lapse_reading *from = &state->mark.reading;
-    bool exact = from->boot == reading->boot && from->raw_ns <= reading->raw_ns;
-    if (!lapse_mark_advance(&state->mark, reading, &state->last)) {
+    bool exact = lapse_decide_time_known(state, reading);
+    if (!lapse_decide_advance(state, &state->mark, reading, &state->last)) {
         return false;
     }
     if (!exact && state->last.store.ns < state->ceilings.store.ns) {
@@ -130,6 +132,9 @@ bool lapse_ceiling_resume(struct lapse_state *state, const struct lapse_reading 
     for (; row != NULL; row = lapse_table_after(&state->buckets, row)) {
         if (row->now.revision < row->now.span_ns) {
             row->now.revision = row->now.span_ns;
+        }
+        if (row->now.revision > state->revision) {
+            state->revision = row->now.revision;
         }
     }
     return true;
@@ -152,7 +157,8 @@ static bool reap_marks(const struct lapse_job *job) {
 /* Whether a persistent grant may come that ephemeral ones of this tenure have overtaken (C7). */
 static bool token_owed(const struct lapse_job *job) {
     const struct lapse_state *state = job->state;
-    if (job->klass != LAPSE_CLASS_LOG || lapse_ephemeral_token(state) <= state->token) {
+    if (job->klass != LAPSE_CLASS_LOG || lapse_ephemeral_token(state) <= state->token ||
+        lapse_decide_token_by_name(state, LAPSE_PERSISTENT)) {
         return false;
     }
     if (job->command->verb != LAPSE_VERB_BATCH) {

@@ -2,12 +2,16 @@
  * so what it answers is BUG with a sentence. */
 #include "ephemeral.h"
 
+#include "decide.h"
+
 static enum lapse_status check_buckets(const struct lapse_state *state, size_t *ret_steady,
                                        size_t *ret_wall, struct lapse_error *err);
 static enum lapse_status check_bucket(const struct lapse_state *state,
                                       const struct lapse_bucket *bucket, size_t *steady,
                                       size_t *wall, struct lapse_error *err);
-static enum lapse_status check_record(const struct lapse_node *node, struct lapse_error *err);
+static enum lapse_status check_record(const struct lapse_state *state,
+                                      const struct lapse_node *node, struct lapse_error *err);
+static bool lasts(const struct lapse_state *state, const struct lapse_image *image);
 static enum lapse_status check_twins(const struct lapse_node *newest, size_t *count,
                                      struct lapse_error *err);
 static enum lapse_status check_leases(const struct lapse_state *state, size_t *steady,
@@ -104,12 +108,13 @@ static enum lapse_status check_bucket(const struct lapse_state *state,
         if (node->bucket != bucket->index || node->kind != LAPSE_ROW_RECORD) {
             return bug(node, "stands in a bucket that is not its own", err);
         }
-        if (node->now.revision < 1 || node->now.revision > bucket->row->now.revision) {
+        if (node->now.revision < lapse_decide_first_revision(state) ||
+            node->now.revision > bucket->row->now.revision) {
             return bug(node, "has a revision that its bucket never gave (S4)", err);
         }
         status = check_node(state, node, steady, wall, err);
         if (status == LAPSE_OK) {
-            status = check_record(node, err);
+            status = check_record(state, node, err);
         }
         if (status == LAPSE_OK && !node->now.older) {
             status = check_twins(node, &counted, err);
@@ -125,8 +130,15 @@ static enum lapse_status check_bucket(const struct lapse_state *state,
 }
 
 /* The kind of a record and what it may say (S12). */
-static enum lapse_status check_record(const struct lapse_node *node, struct lapse_error *err) {
+static enum lapse_status check_record(const struct lapse_state *state,
+                                      const struct lapse_node *node, struct lapse_error *err) {
     const struct lapse_image *image = &node->now;
+    if (image->record == LAPSE_RECORD_GONE) {
+        bool empty = image->blob_len == 0 && image->end_kind == LAPSE_END_NONE && !image->older;
+        return empty && lapse_decide_remembers(state)
+                   ? LAPSE_OK
+                   : bug(node, "is remembered, and is more than that (S12)", err);
+    }
     bool marker = image->record == LAPSE_RECORD_MARKER;
     if (marker != (image->why != LAPSE_WHY_NONE)) {
         return bug(node, "gives a reason for an end that is none, or none for one (S12)", err);
@@ -137,12 +149,18 @@ static enum lapse_status check_record(const struct lapse_node *node, struct laps
         bool own = image->source != LAPSE_SOURCE_MARKERS;
         return capped && own ? LAPSE_OK : bug(node, "is a value with another's term", err);
     }
-    bool bare = image->blob_len == 0 && !image->idle && image->end_kind == LAPSE_END_STEADY &&
-                image->source == LAPSE_SOURCE_MARKERS;
-    bool after = image->aux.old_revision >= 1 && image->aux.old_revision < image->revision;
+    bool ends = image->end_kind == LAPSE_END_STEADY && image->source == LAPSE_SOURCE_MARKERS;
+    bool bare = image->blob_len == 0 && !image->idle && (ends || lasts(state, image));
+    bool after = lapse_decide_tells(state, image->revision, image->aux.old_revision);
     bool known = marker || image->record == LAPSE_RECORD_TOMBSTONE ||
                  image->record == LAPSE_RECORD_PURGE;
     return bare && after && known ? LAPSE_OK : bug(node, "tells of no known end (S12)", err);
+}
+
+/* Whether a trace may have no end: where it ages as values do. */
+static bool lasts(const struct lapse_state *state, const struct lapse_image *image) {
+    return image->end_kind == LAPSE_END_NONE &&
+           lapse_policy(state, LAPSE_POLICY_REVISION) == LAPSE_REVISION_RECORDS;
 }
 
 /* The records of one key, from its newest on; adds how many there are (S11). */
@@ -150,7 +168,8 @@ static enum lapse_status check_twins(const struct lapse_node *newest, size_t *co
                                      struct lapse_error *err) {
     size_t records = 1;
     bool alone = newest->now.record == LAPSE_RECORD_MARKER ||
-                 newest->now.record == LAPSE_RECORD_PURGE;
+                 newest->now.record == LAPSE_RECORD_PURGE ||
+                 newest->now.record == LAPSE_RECORD_GONE;
     const struct lapse_node *node = lapse_table_older(newest);
     for (; node != NULL; node = lapse_table_older(node)) {
         records++;
@@ -169,10 +188,16 @@ static enum lapse_status check_leases(const struct lapse_state *state, size_t *s
     enum lapse_status status = lapse_table_check(&state->leases, err);
     const struct lapse_node *node = lapse_table_any(&state->leases);
     for (; node != NULL && status == LAPSE_OK; node = lapse_table_after(&state->leases, node)) {
-        if (node->now.revision < 1 || node->now.revision > state->token) {
+        bool by_name = lapse_decide_token_by_name(state, LAPSE_PERSISTENT);
+        if (node->now.revision < (by_name ? 0 : 1) ||
+            (node->now.revision > state->token && !by_name)) {
             return bug(node, "has a token that the store never gave", err);
         }
-        if (lapse_state_end(&node->now).kind != LAPSE_END_STEADY || node->now.blob_len == 0) {
+        bool held = lapse_image_timed(&node->now);
+        bool over = !held && lapse_decide_keeps_name(state, LAPSE_PERSISTENT);
+        bool owned = node->now.blob_len > 0 || (over && by_name);
+        if ((held && lapse_state_end(&node->now).kind != LAPSE_END_STEADY) || !owned ||
+            (!held && !over)) {
             return bug(node, "is a lease without an owner or an end", err);
         }
         status = check_node(state, node, steady, &wall, err);
@@ -269,9 +294,12 @@ static enum lapse_status check_node(const struct lapse_state *state, const struc
     }
     bool capped = image->end_ns == lapse_image_cap(image);
     int64_t last = 0;
-    if (!dated && !capped &&
+    bool borrowed = image->idle && image->source == LAPSE_SOURCE_OWN &&
+                    lapse_policy(state, LAPSE_POLICY_IDLE_OWN) != 0;
+    bool returns = lapse_decide_time_returns(state);
+    if (!dated && !capped && !borrowed &&
         (!lapse_ns_sub(image->end_ns, image->span_ns, &last) || last < 0 ||
-         last > state->mark.store.ns)) {
+         (last > state->mark.store.ns && !returns))) {
         return bug(node, "does not end one span after a last use before the mark (S4)", err);
     }
     if (dated && (image->aux.written_seq < 1 || image->aux.written_seq > state->log_seq)) {
@@ -326,7 +354,7 @@ static enum lapse_status check_deferred(const struct lapse_state *state, struct 
             return bug(node, "has a renewal out of its place in the queue", err);
         }
         if (!node->now.present || deferred->queued.ns > deferred->used.ns ||
-            !lapse_idle_moves(&node->now, deferred->used.ns)) {
+            !lapse_idle_moves(state, &node->now, deferred->used.ns)) {
             return bug(node, "has a renewal from outside its term (S5)", err);
         }
         prev = deferred;

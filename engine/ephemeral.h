@@ -17,7 +17,8 @@ bool lapse_ephemeral_grants(const struct lapse_job *job);
 /* Whether the tenure answers this lease command, which lapse_ephemeral_run then does. */
 bool lapse_ephemeral_takes(const struct lapse_job *job);
 enum lapse_status lapse_ephemeral_run(struct lapse_job *job);
-/* Frees at most rows_max that have ended; how many there were. */
+/* Frees at most rows_max that have ended, or leaves of them what their names are remembered by; how
+ * many there were. */
 size_t lapse_ephemeral_reap(struct lapse_state *state, const struct lapse_now *now,
                             size_t rows_max);
 /* The rows of the tenure, by name; false in *ret_memory when memory ran out. */

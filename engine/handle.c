@@ -2,6 +2,7 @@
  * once, carries out the log commands that must precede, lets the state machine work, and makes the
  * change durable or takes it back. */
 #include "ceiling.h"
+#include "decide.h"
 #include "ephemeral.h"
 #include "mark.h"
 
@@ -43,11 +44,16 @@ enum lapse_status lapse_open(const struct lapse_options *options, struct lapse *
                                "the options ask for sync %d; give one of enum lapse_sync",
                                (int)options->sync);
     }
+    status = lapse_policies_check(&options->policies, err);
+    if (status != LAPSE_OK) {
+        return status;
+    }
     struct lapse *store = lapse_handle_make(alloc, options->clock, options->watch_events_max,
                                             options->unlocked);
     if (store == NULL) {
         return lapse_error_set(err, LAPSE_NOMEM, "no memory for a store");
     }
+    store->state.policies = options->policies;
     store->journal = options->journal;
     store->journaled = journaled;
     store->sync = options->sync;
@@ -138,7 +144,9 @@ enum lapse_status lapse_step(struct lapse *store, size_t rows_max, struct lapse_
     enum lapse_status status = carry_out(store, &reap, told, err);
     if (status >= LAPSE_OK) {
         /* What ended in the tenure goes without the log's knowing. */
-        struct lapse_now now = {state->last.store, state->last.reading.wall, 0};
+        struct lapse_now now =
+            lapse_decide_now(state, state->last.store, state->last.reading.wall, 0);
+        lapse_idle_drop_late(state, &now);
         told->item_count += lapse_ephemeral_reap(state, &now, rows_max);
     }
     lapse_state_trim_orders(state);
@@ -266,7 +274,7 @@ static enum lapse_status enter(const struct lapse *store, struct lapse_job *job,
     const struct lapse_state *state = &store->state;
     struct lapse_reading reading;
     struct lapse_mark next;
-    job->now = (struct lapse_now){state->last.store, state->last.reading.wall, 0};
+    job->now = lapse_decide_now(state, state->last.store, state->last.reading.wall, 0);
     if (store->unavailable) {
         return lapse_error_set(job->err, LAPSE_UNAVAILABLE,
                                "the outcome of an earlier commit is "
@@ -277,10 +285,10 @@ static enum lapse_status enter(const struct lapse *store, struct lapse_job *job,
                                "the clock could not be read; nothing was "
                                "changed");
     }
-    if (!lapse_mark_advance(&state->last, &reading, &next)) {
+    if (!lapse_decide_advance(state, &state->last, &reading, &next)) {
         return lapse_error_set(job->err, LAPSE_RANGE, "store time would leave its range");
     }
-    job->now = (struct lapse_now){next.store, next.reading.wall, 0};
+    job->now = lapse_decide_now(state, next.store, next.reading.wall, 0);
     *ret = next;
     return LAPSE_OK;
 }

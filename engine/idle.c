@@ -5,15 +5,17 @@
  * matter of this tenure, and flushed within a second. What makes it durable is always a FLUSH, a
  * log command of its own; every write and reap of a row is preceded by its flush, so the other log
  * commands look at stored rows alone. */
-#include "state.h"
+#include "decide.h"
 
 static bool pending(const struct lapse_node *node, const struct lapse_deferred *deferred);
-static bool renews(const struct lapse_node *node, const struct lapse_deferred *deferred,
-                   const struct lapse_now *now);
+static bool renews(const struct lapse_state *state, const struct lapse_node *node,
+                   const struct lapse_deferred *deferred, const struct lapse_now *now);
 static bool end_after(const struct lapse_image *image, int64_t used_ns, int64_t *ret);
 static bool little_left(const struct lapse_state *state, const struct lapse_node *node,
                         const struct lapse_now *now);
 static bool flush_due(const struct lapse_deferred *deferred, const struct lapse_now *now);
+static bool offer(const struct lapse_state *state, const struct lapse_node *node,
+                  struct lapse_command *ret);
 static void tell_flush(const struct lapse_state *state, const struct lapse_node *node,
                        struct lapse_steady used, struct lapse_command *ret);
 static bool reserve_slot(struct lapse_state *state);
@@ -24,23 +26,26 @@ static void enqueue(struct lapse_state *state, struct lapse_deferred *deferred);
 struct lapse_end lapse_idle_end(const struct lapse_state *state, const struct lapse_node *node) {
     const struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
     struct lapse_end end = lapse_state_end(&node->now);
-    if (pending(node, deferred)) {
+    if (lapse_decide_shows_renewal(state) && pending(node, deferred)) {
         bool fits = end_after(&node->now, deferred->used.ns, &end.ns);
         LAPSE_ASSERT(fits);
     }
     return end;
 }
 
-bool lapse_idle_moves(const struct lapse_image *image, int64_t used_ns) {
+bool lapse_idle_moves(const struct lapse_state *state, const struct lapse_image *image,
+                      int64_t used_ns) {
     int64_t end = 0;
-    return image->idle && used_ns < image->end_ns && end_after(image, used_ns, &end) &&
+    return image->idle && lapse_decide_used_in_time(state, used_ns, image->end_ns) &&
+           end_after(image, used_ns, &end) &&
            end > image->end_ns;
 }
 
 bool lapse_idle_live(const struct lapse_state *state, const struct lapse_node *node,
                      const struct lapse_now *now) {
-    if (node->deferred && node->now.present && pending(node, lapse_idle_deferred(state, node))) {
-        return now->store.ns < lapse_idle_end(state, node).ns;
+    if (node->deferred && node->now.present && lapse_decide_shows_renewal(state) &&
+        pending(node, lapse_idle_deferred(state, node))) {
+        return now->due_keys_ns < lapse_idle_end(state, node).ns;
     }
     return lapse_state_live(node, now);
 }
@@ -51,7 +56,7 @@ enum lapse_status lapse_idle_use(struct lapse_job *job, struct lapse_node *node,
     *ret_renewed = job->used;
     struct lapse_deferred *deferred = lapse_idle_deferred(job->state, node);
     *ret_end = lapse_idle_end(job->state, node);
-    if (!renews(node, deferred, &job->now)) {
+    if (!renews(job->state, node, deferred, &job->now)) {
         return LAPSE_OK;
     }
     LAPSE_ASSERT(!little_left(job->state, node, &job->now));
@@ -65,20 +70,27 @@ enum lapse_status lapse_idle_use(struct lapse_job *job, struct lapse_node *node,
     return LAPSE_OK;
 }
 
-bool lapse_idle_owed(const struct lapse_state *state, const struct lapse_node *node,
+bool lapse_idle_owed(const struct lapse_state *state, const struct lapse_node *newest,
                      struct lapse_command *ret) {
-    const struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
-    if (!node->now.present || !pending(node, deferred)) {
+    if (state->deferred_first == NULL || !lapse_decide_shows_renewal(state)) {
         return false;
     }
-    tell_flush(state, node, deferred->used, ret);
-    return true;
+    bool owed = offer(state, newest, ret);
+    while (!owed && lapse_decide_older_lives(state) && lapse_table_older(newest) != NULL) {
+        newest = lapse_table_older(newest);
+        owed = offer(state, newest, ret);
+    }
+    return owed;
 }
 
 bool lapse_idle_owed_due(const struct lapse_state *state, const struct lapse_now *now,
                          struct lapse_command *ret) {
     const struct lapse_deferred *first = state->deferred_first;
-    return first != NULL && flush_due(first, now) && lapse_idle_owed(state, first->node, ret);
+    while (first != NULL && flush_due(first, now) &&
+           !lapse_decide_takes_flush(state, first->node, now)) {
+        first = first->next;
+    }
+    return first != NULL && flush_due(first, now) && offer(state, first->node, ret);
 }
 
 bool lapse_idle_owed_use(const struct lapse_state *state, const struct lapse_node *node,
@@ -91,9 +103,9 @@ bool lapse_idle_owed_use(const struct lapse_state *state, const struct lapse_nod
     /* What is due goes first, whatever this use does: so a renewal that is put off never moves to a
      * use past the stored end, which no flush could carry. */
     if (deferred != NULL && flush_due(deferred, now)) {
-        return lapse_idle_owed(state, node, ret);
+        return offer(state, node, ret);
     }
-    if (!renews(node, deferred, now) || !little_left(state, node, now)) {
+    if (!renews(state, node, deferred, now) || !little_left(state, node, now)) {
         return false;
     }
     *ret_use = true;
@@ -103,14 +115,17 @@ bool lapse_idle_owed_use(const struct lapse_state *state, const struct lapse_nod
 
 enum lapse_status lapse_idle_flush(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
-    struct lapse_node *node = lapse_table_find(&job->bucket->records, command->key);
+    struct lapse_node *node =
+        lapse_record_numbered(job->state, lapse_table_find(&job->bucket->records, command->key),
+                              command->u.flush.revision);
     int64_t used = command->u.flush.used.ns;
     int64_t sum = 0;
     /* Another incarnation, another end, a use that came too late, that is older than what is stored
      * or that moves no end: such a flush is refused, and nothing has happened (KV-09). */
-    if (node == NULL || node->now.revision != command->u.flush.revision ||
-        command->u.flush.end.kind != LAPSE_END_STEADY ||
-        node->now.end_ns != command->u.flush.end.ns || !lapse_idle_moves(&node->now, used) ||
+    if (node == NULL || command->u.flush.end.kind != LAPSE_END_STEADY ||
+        node->now.end_ns != command->u.flush.end.ns ||
+        !lapse_idle_moves(job->state, &node->now, used) ||
+        !lapse_decide_takes_flush(job->state, node, &job->now) ||
         !end_after(&node->now, used, &sum)) {
         return LAPSE_OK;
     }
@@ -124,9 +139,27 @@ enum lapse_status lapse_idle_flush(struct lapse_job *job) {
     return LAPSE_OK;
 }
 
-void lapse_idle_settle(struct lapse_state *state, struct lapse_node *node) {
-    if (node->deferred && !pending(node, lapse_idle_deferred(state, node))) {
+void lapse_idle_settle(struct lapse_state *state, struct lapse_node *node,
+                       const struct lapse_image *before) {
+    if (!node->deferred) {
+        return;
+    }
+    /* Where no flush precedes a write, a renewal is of the row that was read, and of no other. */
+    bool other = !lapse_decide_shows_renewal(state) &&
+                 (before->revision != node->now.revision || before->end_ns != node->now.end_ns);
+    if (other || node->now.covered || !pending(node, lapse_idle_deferred(state, node))) {
         lapse_idle_forget(state, node);
+    }
+}
+
+void lapse_idle_drop_late(struct lapse_state *state, const struct lapse_now *now) {
+    struct lapse_deferred *deferred = state->deferred_first;
+    while (deferred != NULL && !lapse_decide_shows_renewal(state)) {
+        struct lapse_deferred *next = deferred->next;
+        if (!lapse_decide_takes_flush(state, deferred->node, now)) {
+            lapse_idle_forget(state, deferred->node);
+        }
+        deferred = next;
     }
 }
 
@@ -251,12 +284,12 @@ static bool pending(const struct lapse_node *node, const struct lapse_deferred *
 
 /* Whether a use at `now` renews the live node. last + span / 30 lies below the end, so it cannot
  * leave the range; now + span can, and then the end stays what it was. */
-static bool renews(const struct lapse_node *node, const struct lapse_deferred *deferred,
-                   const struct lapse_now *now) {
+static bool renews(const struct lapse_state *state, const struct lapse_node *node,
+                   const struct lapse_deferred *deferred, const struct lapse_now *now) {
     if (!node->now.idle) {
         return false;
     }
-    bool deferring = pending(node, deferred);
+    bool deferring = lapse_decide_shows_renewal(state) && pending(node, deferred);
     int64_t last = deferring ? deferred->used.ns : lapse_image_last(&node->now);
     int64_t shown = node->now.end_ns;
     bool known = !deferring || end_after(&node->now, deferred->used.ns, &shown);
@@ -285,18 +318,23 @@ static bool end_after(const struct lapse_image *image, int64_t used_ns, int64_t 
 static bool little_left(const struct lapse_state *state, const struct lapse_node *node,
                         const struct lapse_now *now) {
     struct lapse_steady end = {lapse_idle_end(state, node).ns};
-    int64_t bound = node->now.span_ns / 2;
-    if (bound > 60 * LAPSE_NS_PER_S) {
-        bound = 60 * LAPSE_NS_PER_S;
-    }
-    if (bound < 2 * LAPSE_NS_PER_S) {
-        bound = 2 * LAPSE_NS_PER_S;
-    }
+    int64_t bound = lapse_decide_little_ns(state, node->now.span_ns);
     return lapse_steady_between(now->store, end).ns < bound;
 }
 
 static bool flush_due(const struct lapse_deferred *deferred, const struct lapse_now *now) {
     return lapse_steady_between(deferred->queued, now->store).ns >= LAPSE_NS_PER_S;
+}
+
+/* The FLUSH of a node's deferred renewal, if it says more than the row does. */
+static bool offer(const struct lapse_state *state, const struct lapse_node *node,
+                  struct lapse_command *ret) {
+    const struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
+    if (!node->now.present || !pending(node, deferred)) {
+        return false;
+    }
+    tell_flush(state, node, deferred->used, ret);
+    return true;
 }
 
 static void tell_flush(const struct lapse_state *state, const struct lapse_node *node,

@@ -59,6 +59,11 @@ static enum lapse_status write_all(const lapse_journal *journal, const struct la
         lapse_state_counter_row("session", state->session, &row);
         status = as_fault(journal->put(journal->ctx, &row, err), false, err);
     }
+    if (status == LAPSE_OK && state->swept != state->txn.swept_before) {
+        struct lapse_row row;
+        lapse_state_counter_row("swept", state->swept, &row);
+        status = as_fault(journal->put(journal->ctx, &row, err), false, err);
+    }
     if (status == LAPSE_OK && state->token != state->txn.token_before) {
         struct lapse_row row;
         lapse_state_counter_row("token", state->token, &row);

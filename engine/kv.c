@@ -1,12 +1,13 @@
 /* Keys: the verbs that write. A refused call changes nothing and takes no revision (CAS-05). */
-#include "state.h"
+#include "decide.h"
 
 static enum lapse_status put(struct lapse_job *job, struct lapse_image *image);
-static enum lapse_status end_at_once(struct lapse_job *job);
+static enum lapse_status end_at_once(struct lapse_job *job, const struct lapse_image *image);
+static enum lapse_status drop_key(struct lapse_job *job, struct lapse_node *newest,
+                                  int64_t revision);
 static enum lapse_status set_words(struct lapse_job *job, struct lapse_bucket *bucket,
                                    const struct lapse_bucket_config *config);
-static enum lapse_status refuse_version(struct lapse_job *job, const struct lapse_node *node);
-static bool version_is(const struct lapse_job *job, const struct lapse_node *node);
+static bool refuses(struct lapse_job *job, const struct lapse_node *live);
 static struct lapse_node *find_live(const struct lapse_job *job);
 static void show_end(struct lapse_job *job, const struct lapse_image *image);
 static enum lapse_status no_memory(struct lapse_job *job);
@@ -18,6 +19,9 @@ enum lapse_status lapse_kv_open(struct lapse_job *job) {
     struct lapse_bytes name = job->command->bucket;
     const struct lapse_bucket_config *config = &job->command->u.open.config;
     enum lapse_status status = lapse_term_check_config(config, job->err);
+    if (status == LAPSE_OK) {
+        status = lapse_decide_words(state, config, job->err);
+    }
     if (status != LAPSE_OK) {
         return status;
     }
@@ -57,6 +61,9 @@ enum lapse_status lapse_kv_alter(struct lapse_job *job) {
     struct lapse_bucket *bucket = job->bucket;
     const struct lapse_bucket_config *config = &job->command->u.open.config;
     enum lapse_status status = lapse_term_check_config(config, job->err);
+    if (status == LAPSE_OK) {
+        status = lapse_decide_words(job->state, config, job->err);
+    }
     if (status != LAPSE_OK || lapse_term_config_equal(&bucket->config, config)) {
         return status;
     }
@@ -76,21 +83,26 @@ enum lapse_status lapse_kv_write(struct lapse_job *job) {
                                "keep; give another term, or none");
     }
     enum lapse_status status =
-        lapse_term_resolve(term, &job->bucket->config.term, &job->now, &image, job->err);
+        lapse_decide_own_term(job->state, job->bucket, term, &term, job->err);
+    if (status == LAPSE_OK) {
+        const struct lapse_term *fallback = lapse_decide_default(job->state, job->bucket);
+        status = lapse_term_resolve(job, term, fallback, &image);
+    }
     if (status == LAPSE_OK) {
         status = lapse_session_join(job, term->session, &image);
     }
     if (status != LAPSE_OK) {
         return status;
     }
+    lapse_decide_idle_own(job->state, job->bucket, &job->now, &image);
     const struct lapse_node *live = find_live(job);
     if (command->verb == LAPSE_VERB_CREATE && live != NULL) {
         return LAPSE_EXISTS;
     }
-    if (command->u.write.has_if_version && !version_is(job, live)) {
-        return refuse_version(job, live);
+    if (refuses(job, live)) {
+        return LAPSE_CONFLICT;
     }
-    if (term->given == LAPSE_TERM_KEEP && live != NULL) {
+    if (live != NULL && lapse_decide_keeps_end(job->state, job->bucket, term)) {
         lapse_term_keep(&live->now, &image);
     }
     if (!lapse_image_copy_blob(job->state->alloc, &image, command->u.write.value)) {
@@ -102,37 +114,39 @@ enum lapse_status lapse_kv_write(struct lapse_job *job) {
         return status;
     }
     show_end(job, &image);
-    return lapse_term_past(&image, &job->now) ? end_at_once(job) : LAPSE_OK;
+    return lapse_term_past(&image, &job->now) ? end_at_once(job, &image) : LAPSE_OK;
 }
 
 enum lapse_status lapse_kv_remove(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
     struct lapse_bucket *bucket = job->bucket;
     struct lapse_node *live = find_live(job);
-    if (command->u.write.has_if_version && !version_is(job, live)) {
-        return refuse_version(job, live);
+    struct lapse_node *newest = lapse_job_find(job);
+    if (refuses(job, live)) {
+        return LAPSE_CONFLICT;
     }
-    if (live == NULL) {
+    if (live == NULL && !lapse_decide_deletes_ended(job->state, newest, &job->now)) {
         return LAPSE_ABSENT;
     }
     bool purge = command->verb == LAPSE_VERB_PURGE;
     int64_t revision = 0;
-    enum lapse_status status =
-        lapse_txn_event(job, purge ? LAPSE_EVENT_PURGE : LAPSE_EVENT_DELETE, bucket, command->key,
-                        &live->now, &revision);
+    enum lapse_status status = lapse_record_clear_ended(job, newest, &newest);
+    /* What is deleted may be no longer there, or never have been. */
+    struct lapse_image of = newest == NULL ? (struct lapse_image){0} : newest->now;
+    if (status == LAPSE_OK) {
+        status = lapse_txn_event(job, purge ? LAPSE_EVENT_PURGE : LAPSE_EVENT_DELETE, bucket,
+                                 command->key, &of, &revision);
+    }
     if (status != LAPSE_OK) {
         return status;
     }
     job->result->revision = revision;
-    if (bucket->config.markers.ns > 0) {
-        struct lapse_image trace =
-            lapse_record_trace(job, purge ? LAPSE_RECORD_PURGE : LAPSE_RECORD_TOMBSTONE, bucket,
-                               &live->now, revision);
-        return lapse_record_push(job, command->key, live, &trace);
+    if (!lapse_decide_leaves_trace(job->state, bucket)) {
+        return drop_key(job, newest, revision);
     }
-    /* The event leaves no record behind. */
-    status = lapse_record_forget(job, bucket, revision);
-    return status == LAPSE_OK ? lapse_record_remove_all(job, live) : status;
+    struct lapse_image trace = lapse_record_trace(
+        job, purge ? LAPSE_RECORD_PURGE : LAPSE_RECORD_TOMBSTONE, bucket, &of, revision);
+    return lapse_record_push(job, command->key, newest, &trace);
 }
 
 enum lapse_status lapse_kv_retime(struct lapse_job *job) {
@@ -146,19 +160,29 @@ enum lapse_status lapse_kv_retime(struct lapse_job *job) {
                                "expires_at and a session, or use persist to remove it");
     }
     struct lapse_image timed = {0};
-    enum lapse_status status = lapse_term_resolve(term, &none, &job->now, &timed, job->err);
+    enum lapse_status status =
+        lapse_decide_own_term(job->state, job->bucket, term, &term, job->err);
+    if (status == LAPSE_OK) {
+        status = lapse_term_resolve(job, term, &none, &timed);
+    }
     if (status == LAPSE_OK) {
         status = lapse_session_join(job, term->session, &timed);
     }
     if (status != LAPSE_OK) {
         return status;
     }
+    lapse_decide_idle_own(job->state, job->bucket, &job->now, &timed);
     struct lapse_node *live = find_live(job);
-    if (command->u.write.has_if_version && !version_is(job, live)) {
-        return refuse_version(job, live);
+    if (refuses(job, live)) {
+        return LAPSE_CONFLICT;
     }
     if (live == NULL) {
         return LAPSE_ABSENT;
+    }
+    if (!persist && term->given == 0) {
+        /* The store has looked past the term that it was given. */
+        show_end(job, &live->now);
+        return LAPSE_OK;
     }
     if (!lapse_state_reserve_end(job->state, &timed) || !lapse_txn_touch(job->state, live)) {
         return no_memory(job);
@@ -169,9 +193,30 @@ enum lapse_status lapse_kv_retime(struct lapse_job *job) {
     timed.revision = live->now.revision;
     timed.blob = live->now.blob;
     timed.blob_len = live->now.blob_len;
+    timed.older = live->now.older;
     lapse_txn_set(job->state, live, &timed);
     show_end(job, &timed);
-    return LAPSE_OK;
+    bool gone = timed.end_kind == LAPSE_END_STEADY && timed.span_ns == 0;
+    return gone ? lapse_record_end(job, live) : LAPSE_OK;
+}
+
+bool lapse_kv_condition_holds(const struct lapse_job *job) {
+    const struct lapse_command *command = job->command;
+    int64_t found = 0;
+    switch (command->verb) {
+    case LAPSE_VERB_CREATE:
+        return find_live(job) == NULL;
+    case LAPSE_VERB_SET:
+    case LAPSE_VERB_UPDATE:
+    case LAPSE_VERB_DELETE:
+    case LAPSE_VERB_PURGE:
+    case LAPSE_VERB_EXPIRE:
+    case LAPSE_VERB_PERSIST:
+        return !command->u.write.has_if_version ||
+               lapse_decide_version(job, find_live(job), lapse_job_find(job), &found);
+    default:
+        return true;
+    }
 }
 
 /* Writes `image` under the command's key, over whatever stands there. Takes image->blob over on OK
@@ -186,12 +231,28 @@ static enum lapse_status put(struct lapse_job *job, struct lapse_image *image) {
     return status == LAPSE_OK ? lapse_record_push(job, key, newest, image) : status;
 }
 
-/* A past date ended the entry at the instant of the call: with markers, its event comes at once. */
-static enum lapse_status end_at_once(struct lapse_job *job) {
-    if (job->bucket->config.markers.ns <= 0) {
+/* The entry ended at the instant of the call: with markers, its event comes at once. A past date
+ * leaves the rest to the reaper; a span that is over is not stored. */
+static enum lapse_status end_at_once(struct lapse_job *job, const struct lapse_image *image) {
+    bool dated = image->end_kind == LAPSE_END_WALL;
+    if (dated && !lapse_decide_marks_end(job->state, job->bucket, LAPSE_RECORD_VALUE)) {
         return LAPSE_OK;
     }
-    return lapse_record_mark_end(job, lapse_table_find(&job->bucket->records, job->command->key));
+    return lapse_record_end(job, lapse_table_find(&job->bucket->records, job->command->key));
+}
+
+/* The event of `revision` leaves no record behind, or only what is remembered of the key. */
+static enum lapse_status drop_key(struct lapse_job *job, struct lapse_node *newest,
+                                  int64_t revision) {
+    enum lapse_status status = lapse_record_forget(job, job->bucket, revision);
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    bool given = newest != NULL || revision >= lapse_decide_first_revision(job->state);
+    if (given && lapse_decide_remembers(job->state)) {
+        return lapse_record_remember(job, newest, revision, LAPSE_WHY_NONE);
+    }
+    return newest == NULL ? LAPSE_OK : lapse_record_remove_all(job, newest);
 }
 
 /* Gives a touched bucket its words. */
@@ -206,18 +267,21 @@ static enum lapse_status set_words(struct lapse_job *job, struct lapse_bucket *b
     return LAPSE_OK;
 }
 
-static enum lapse_status refuse_version(struct lapse_job *job, const struct lapse_node *node) {
-    job->result->revision = node == NULL ? 0 : node->now.revision;
-    return LAPSE_CONFLICT;
-}
-
-static bool version_is(const struct lapse_job *job, const struct lapse_node *node) {
-    return node != NULL && node->now.revision == job->command->u.write.if_version;
+/* Whether the command's if_version is not the right one; then the result tells that. */
+static bool refuses(struct lapse_job *job, const struct lapse_node *live) {
+    int64_t found = 0;
+    if (!job->command->u.write.has_if_version ||
+        lapse_decide_version(job, live, lapse_job_find(job), &found)) {
+        return false;
+    }
+    job->result->revision = found;
+    return true;
 }
 
 /* The live entry of the command's key, or NULL. Its deferred renewal has been flushed before. */
 static struct lapse_node *find_live(const struct lapse_job *job) {
-    struct lapse_node *node = lapse_job_find(job);
+    struct lapse_node *node =
+        lapse_record_current(job->state, lapse_job_find(job), &job->now, false);
     return lapse_record_live(node, &job->now) ? node : NULL;
 }
 

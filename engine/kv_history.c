@@ -1,6 +1,6 @@
 /* Keys: what is kept of a live one. An ended key's records are absent with it, reaped or not, and
  * an older tombstone is gone at its own end (KV-03, WATCH-05). Nothing here is a use. */
-#include "state.h"
+#include "decide.h"
 
 static struct lapse_node *find_shown(const struct lapse_job *job);
 static enum lapse_status tell(struct lapse_job *job, const struct lapse_node *node);
@@ -38,7 +38,7 @@ enum lapse_status lapse_kv_read_revision(struct lapse_job *job) {
     while (node != NULL && node->now.revision != command->u.read.revision) {
         node = lapse_table_older(node);
     }
-    if (node == NULL || node->now.record != LAPSE_RECORD_VALUE) {
+    if (node == NULL || node->now.record != LAPSE_RECORD_VALUE || !is_kept(job, node)) {
         return LAPSE_ABSENT;
     }
     bool has = command->verb == LAPSE_VERB_HAS;
@@ -48,8 +48,9 @@ enum lapse_status lapse_kv_read_revision(struct lapse_job *job) {
     }
     result->revision = node->now.revision;
     if (!has) {
-        /* It can be read as long as its key lives. */
-        result->end = lapse_idle_end(job->state, newest);
+        /* It can be read as long as its key lives, or as it does itself. */
+        bool own = lapse_decide_older_lives(job->state);
+        result->end = lapse_idle_end(job->state, own ? node : newest);
         result->left = lapse_state_left(&job->now, result->end);
     }
     return LAPSE_OK;
@@ -57,11 +58,15 @@ enum lapse_status lapse_kv_read_revision(struct lapse_job *job) {
 
 static struct lapse_node *find_shown(const struct lapse_job *job) {
     struct lapse_node *newest = lapse_table_find(&job->bucket->records, job->command->key);
+    newest = lapse_record_current(job->state, newest, &job->now, true);
     return lapse_record_shown(job->state, newest, &job->now) ? newest : NULL;
 }
 
 /* Whether the record of a live key is still there for a reader. */
 static bool is_kept(const struct lapse_job *job, const struct lapse_node *node) {
+    if (lapse_decide_older_lives(job->state)) {
+        return lapse_idle_live(job->state, node, &job->now);
+    }
     return node->now.record == LAPSE_RECORD_VALUE || lapse_state_live(node, &job->now);
 }
 

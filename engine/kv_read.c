@@ -1,6 +1,6 @@
 /* Keys: the verbs that read. An ended key is absent to all of them at once, reaped or not (KV-03).
  * A deferred renewal counts for every reader from the use on. */
-#include "state.h"
+#include "decide.h"
 
 static void count_keys(struct lapse_job *job, const struct lapse_bytes *after);
 static enum lapse_status list(struct lapse_job *job, const struct lapse_bytes *after, size_t limit,
@@ -12,7 +12,8 @@ enum lapse_status lapse_kv_read(struct lapse_job *job) {
     if (job->command->u.read.has_revision) {
         return lapse_kv_read_revision(job);
     }
-    struct lapse_node *node = lapse_job_find(job);
+    struct lapse_node *node =
+        lapse_record_current(job->state, lapse_job_find(job), &job->now, true);
     if (!lapse_record_shown(job->state, node, &job->now)) {
         return LAPSE_ABSENT;
     }
@@ -56,12 +57,14 @@ enum lapse_status lapse_kv_list_all(struct lapse_job *job) {
 /* A count is the same in any order. */
 static void count_keys(struct lapse_job *job, const struct lapse_bytes *after) {
     const struct lapse_table *records = &job->bucket->records;
-    const struct lapse_node *node = lapse_table_any(records);
+    struct lapse_node *node = lapse_table_any(records);
     size_t count = 0;
     for (; node != NULL; node = lapse_table_after(records, node)) {
         bool above = after == NULL || lapse_bytes_compare(lapse_node_key(node), *after) > 0;
-        bool newest = !node->now.older;
-        count += newest && above && lapse_record_shown(job->state, node, &job->now) ? 1 : 0;
+        const struct lapse_node *current =
+            node->now.older || !above ? NULL
+                                      : lapse_record_current(job->state, node, &job->now, true);
+        count += lapse_record_shown(job->state, current, &job->now) ? 1 : 0;
     }
     lapse_result_count(job->result, count);
 }
@@ -75,8 +78,10 @@ static enum lapse_status list(struct lapse_job *job, const struct lapse_bytes *a
     }
     order->used = job->now.store;
     struct lapse_order_at at = lapse_order_above(order, after);
-    const struct lapse_node *node = lapse_order_next(order, &at);
-    for (; node != NULL; node = lapse_order_next(order, &at)) {
+    struct lapse_node *newest = lapse_order_next(order, &at);
+    for (; newest != NULL; newest = lapse_order_next(order, &at)) {
+        const struct lapse_node *node =
+            lapse_record_current(job->state, newest, &job->now, true);
         if (!lapse_record_shown(job->state, node, &job->now)) {
             continue;
         }

@@ -3,9 +3,12 @@
  * Every grant takes the next number of the store's one counter, so no name need be remembered for
  * its tokens to rise (FENCE-01). Extend and release look at what is live at that instant and touch
  * only the grant that their token, or without one their owner, names (LEASE-09). */
-#include "state.h"
+#include "decide.h"
 
 static struct lapse_node *find_live(const struct lapse_job *job);
+static enum lapse_status release_ended(struct lapse_job *job);
+static enum lapse_status free_name(struct lapse_job *job, struct lapse_node *node);
+static bool next_token(struct lapse_job *job, const struct lapse_node *node, int64_t *ret);
 static bool names_grant(const struct lapse_job *job, const struct lapse_node *node);
 static enum lapse_status resolve_end(struct lapse_job *job, struct lapse_image *image);
 static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image);
@@ -65,21 +68,27 @@ enum lapse_status lapse_lease_extend(struct lapse_job *job) {
 enum lapse_status lapse_lease_release(struct lapse_job *job) {
     struct lapse_node *live = find_live(job);
     if (live == NULL) {
-        return LAPSE_ABSENT;
+        return release_ended(job);
     }
-    if (!names_grant(job, live)) {
-        return LAPSE_NOT_OWNER;
-    }
-    if (!lapse_txn_touch(job->state, live)) {
-        return no_memory(job);
-    }
-    lapse_txn_remove(job->state, live);
-    return LAPSE_OK;
+    return names_grant(job, live) ? free_name(job, live) : LAPSE_NOT_OWNER;
 }
 
 enum lapse_status lapse_lease_inspect(struct lapse_job *job) {
     struct lapse_node *live = find_live(job);
     return live == NULL ? LAPSE_ABSENT : show(job, &live->now, LAPSE_OK);
+}
+
+enum lapse_status lapse_lease_over(struct lapse_job *job, struct lapse_node *node) {
+    struct lapse_image over = {.revision = node->now.revision, .present = true};
+    if (!lapse_txn_touch(job->state, node)) {
+        return no_memory(job);
+    }
+    if (lapse_decide_releases_ended(job->state)) {
+        over.blob = node->now.blob;
+        over.blob_len = node->now.blob_len;
+    }
+    lapse_txn_set(job->state, node, &over);
+    return LAPSE_OK;
 }
 
 bool lapse_lease_held(const struct lapse_job *job) {
@@ -88,7 +97,44 @@ bool lapse_lease_held(const struct lapse_job *job) {
 
 static struct lapse_node *find_live(const struct lapse_job *job) {
     struct lapse_node *node = lapse_table_find(&job->state->leases, job->command->key);
-    return node != NULL && lapse_state_live(node, &job->now) ? node : NULL;
+    bool granted = node != NULL && lapse_image_timed(&node->now);
+    return granted && lapse_state_live(node, &job->now) ? node : NULL;
+}
+
+/* Nothing is live under the name. */
+static enum lapse_status release_ended(struct lapse_job *job) {
+    struct lapse_node *node = lapse_table_find(&job->state->leases, job->command->key);
+    if (!lapse_decide_releases_ended(job->state) || node == NULL || node->now.blob_len == 0) {
+        return LAPSE_ABSENT;
+    }
+    return names_grant(job, node) ? free_name(job, node) : LAPSE_NOT_OWNER;
+}
+
+/* Nobody holds the name any more; where tokens are counted by name, the last one stays. */
+static enum lapse_status free_name(struct lapse_job *job, struct lapse_node *node) {
+    if (!lapse_txn_touch(job->state, node)) {
+        return no_memory(job);
+    }
+    if (!lapse_decide_token_by_name(job->state, LAPSE_PERSISTENT)) {
+        lapse_txn_remove(job->state, node);
+        return LAPSE_OK;
+    }
+    struct lapse_image unowned = {.revision = node->now.revision, .present = true};
+    lapse_txn_set(job->state, node, &unowned);
+    return LAPSE_OK;
+}
+
+/* The token of the next grant; false: the last one has been given. */
+static bool next_token(struct lapse_job *job, const struct lapse_node *node, int64_t *ret) {
+    int64_t last = job->state->token;
+    if (lapse_decide_token_by_name(job->state, LAPSE_PERSISTENT)) {
+        last = node == NULL ? -1 : node->now.revision;
+    }
+    if (last == INT64_MAX) {
+        return false;
+    }
+    *ret = last + 1;
+    return true;
 }
 
 static bool names_grant(const struct lapse_job *job, const struct lapse_node *node) {
@@ -103,37 +149,39 @@ static bool names_grant(const struct lapse_job *job, const struct lapse_node *no
 static enum lapse_status resolve_end(struct lapse_job *job, struct lapse_image *image) {
     static const struct lapse_term none = {0};
     const struct lapse_command *command = job->command;
-    bool session = command->verb == LAPSE_VERB_ACQUIRE && command->u.lease.session.len > 0;
-    struct lapse_term term = {.given = session ? LAPSE_TERM_SESSION : LAPSE_TERM_TTL,
-                              .ttl = command->u.lease.span,
-                              .session = command->u.lease.session};
-    return lapse_term_resolve(&term, &none, &job->now, image, job->err);
+    if (command->verb == LAPSE_VERB_ACQUIRE && command->u.lease.session.len > 0) {
+        struct lapse_term term = {.given = LAPSE_TERM_SESSION,
+                                  .session = command->u.lease.session};
+        return lapse_term_resolve(job, &term, &none, image);
+    }
+    return lapse_term_resolve_ttl(job, command->u.lease.span, image);
 }
 
 /* A new holder: the name is free or its last grant has ended. */
 static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image) {
     struct lapse_state *state = job->state;
-    if (state->token == INT64_MAX) {
+    struct lapse_node *made = NULL;
+    struct lapse_node *node = lapse_table_find(&state->leases, job->command->key);
+    if (!next_token(job, node, &image->revision)) {
         return lapse_error_set(job->err, LAPSE_RANGE,
                                "the store has given its last fencing token; "
                                "no lease can be granted");
     }
-    struct lapse_node *made = NULL;
-    struct lapse_node *node = lapse_table_find(&state->leases, job->command->key);
     if (!lapse_image_copy_blob(state->alloc, image, job->command->u.lease.owner)) {
         return no_memory(job);
     }
     if (node == NULL) {
         made = node = lapse_node_make(state->alloc, LAPSE_ROW_LEASE, job->command->key);
     }
-    image->revision = state->token + 1;
     if (node == NULL || show(job, image, LAPSE_OK) != LAPSE_OK ||
         !lapse_state_reserve_end(state, image) || !lapse_txn_touch(state, node)) {
         lapse_node_free(state->alloc, made);
         lapse_alloc_free(state->alloc, image->blob, image->blob_len);
         return no_memory(job);
     }
-    state->token++;
+    if (!lapse_decide_token_by_name(state, LAPSE_PERSISTENT)) {
+        state->token = image->revision;
+    }
     lapse_txn_set(state, node, image);
     return LAPSE_OK;
 }

@@ -4,6 +4,8 @@
  * the bucket that came before it; what only all of them show, at the end. */
 #include "ephemeral.h"
 
+#include "decide.h"
+
 static bool is_mark(const struct lapse_row *row);
 static bool part_fits(const struct lapse_load *load, const struct lapse_row *row);
 static enum lapse_status load_mark(struct lapse_load *load, const struct lapse_row *row);
@@ -14,7 +16,10 @@ static enum lapse_status load_bucket(struct lapse_load *load, const struct lapse
 static enum lapse_status load_record(struct lapse_load *load, const struct lapse_row *row);
 static const char *record_fault(const struct lapse_state *state, const struct lapse_row *row,
                                 const struct lapse_bucket *bucket, const struct lapse_image *image);
-static bool trace_fits(const struct lapse_row *row);
+static bool trace_fits(const struct lapse_state *state, const struct lapse_row *row);
+static bool gone_fits(const struct lapse_state *state, const struct lapse_row *row);
+static bool begun_fits(const struct lapse_state *state, const struct lapse_image *image,
+                       int64_t last);
 static const char *twin_fault(const struct lapse_node *below, const struct lapse_image *image);
 static enum lapse_status load_lease(struct lapse_load *load, const struct lapse_row *row);
 static enum lapse_status load_deferred(struct lapse_load *load, const struct lapse_row *row);
@@ -22,7 +27,7 @@ static enum lapse_status load_ephemeral(struct lapse_load *load, const struct la
 static enum lapse_status place(struct lapse_load *load, struct lapse_node *node,
                                struct lapse_image *image, struct lapse_bytes blob);
 static bool end_fits(const struct lapse_state *state, const struct lapse_image *image);
-static bool source_fits(const struct lapse_image *image);
+static bool source_fits(const struct lapse_state *state, const struct lapse_image *image);
 static enum lapse_status find_twins(const struct lapse_load *load, const struct lapse_table *table,
                                     const char *what);
 static enum lapse_status told(const struct lapse_load *load, const struct lapse_row *row,
@@ -70,13 +75,16 @@ enum lapse_status lapse_load_finish(struct lapse_load *load, enum lapse_status s
     const struct lapse_state *state = load->state;
     lapse_alloc_free(state->alloc, load->sessions, load->session_count * sizeof(*load->sessions));
     load->sessions = NULL;
-    if (status == LAPSE_OK) {
+    if (status == LAPSE_OK && !lapse_decide_token_by_name(state, LAPSE_PERSISTENT)) {
         status = find_twins(load, &state->leases, "another lease has the same fencing token");
     }
     if (status == LAPSE_OK) {
         status = find_twins(load, &state->sessions, "another session has the same number");
     }
     const struct lapse_node *row = lapse_table_any(&state->buckets);
+    if (lapse_decide_first_revision(state) == 0) {
+        return status; /* each key counts for itself */
+    }
     for (; row != NULL && status == LAPSE_OK; row = lapse_table_after(&state->buckets, row)) {
         status = find_twins(load, &lapse_node_bucket(state, row)->records,
                             "another key of the bucket has the same revision");
@@ -115,6 +123,11 @@ static enum lapse_status load_mark(struct lapse_load *load, const struct lapse_r
     if (row->mark.ceiling_store.ns < 0 || row->mark.ceiling_token < 0) {
         return corrupt(load, row, "a ceiling of it lies below 0");
     }
+    enum lapse_status status =
+        lapse_decide_same_policies(state, row->mark.policies, load->err);
+    if (status != LAPSE_OK) {
+        return status;
+    }
     load->marked = true;
     state->mark = (struct lapse_mark){row->mark.store, row->mark.reading};
     state->log_seq = row->revision;
@@ -141,7 +154,9 @@ static enum lapse_status load_peak(struct lapse_load *load, const struct lapse_r
 
 static enum lapse_status load_now(struct lapse_load *load, const struct lapse_row *row) {
     struct lapse_state *state = load->state;
-    if (row->mark.store.ns < state->mark.store.ns || row->revision < state->log_seq) {
+    bool before =
+        row->mark.store.ns < state->mark.store.ns && !lapse_decide_time_returns(state);
+    if (before || row->revision < state->log_seq) {
         return corrupt(load, row, "the last command lies before the last commit");
     }
     state->last = (struct lapse_mark){row->mark.store, row->mark.reading};
@@ -152,17 +167,24 @@ static enum lapse_status load_now(struct lapse_load *load, const struct lapse_ro
 static enum lapse_status load_counter(struct lapse_load *load, const struct lapse_row *row) {
     bool sessions = lapse_bytes_equal(row->key, lapse_bytes_of("session"));
     bool tokens = lapse_bytes_equal(row->key, lapse_bytes_of("token"));
-    if ((!sessions && !tokens) || row->revision < 0) {
+    bool swept = lapse_bytes_equal(row->key, lapse_bytes_of("swept"));
+    if ((!sessions && !tokens && !swept) || row->revision < 0) {
         return corrupt(load, row,
-                       "it is no counter, which are `session` and `token`, or it lies "
+                       "it is no counter, which are `session`, `swept` and `token`, or it lies "
                        "below 0");
     }
-    bool *seen = sessions ? &load->numbered : &load->counted;
+    bool late = row->revision > load->state->mark.store.ns;
+    if (swept && (!lapse_decide_sees_late(load->state) ||
+                  (late && !lapse_decide_time_returns(load->state)))) {
+        return corrupt(load, row, "the store has no sweeps, or it lies after the mark");
+    }
+    bool *seen = sessions ? &load->numbered : swept ? &load->timed : &load->counted;
     if (*seen) {
         return corrupt(load, row, "the counter is stored twice");
     }
     *seen = true;
-    *(sessions ? &load->state->session : &load->state->token) = row->revision;
+    struct lapse_state *state = load->state;
+    *(sessions ? &state->session : swept ? &state->swept : &state->token) = row->revision;
     return LAPSE_OK;
 }
 
@@ -195,6 +217,7 @@ static enum lapse_status load_bucket(struct lapse_load *load, const struct lapse
         return no_memory(load);
     }
     lapse_state_place(state, bucket->row, &image);
+    state->revision = state->revision < row->revision ? row->revision : state->revision;
     return LAPSE_OK;
 }
 
@@ -205,7 +228,7 @@ static enum lapse_status load_record(struct lapse_load *load, const struct lapse
     }
     if ((unsigned)row->record.end.kind > LAPSE_END_WALL ||
         (unsigned)row->record.source > LAPSE_SOURCE_MARKERS ||
-        (unsigned)row->record.kind > LAPSE_RECORD_PURGE ||
+        (unsigned)row->record.kind > LAPSE_RECORD_GONE ||
         (unsigned)row->record.why > LAPSE_WHY_SESSION) {
         return corrupt(load, row, "its end, its term or it itself is of no kind that there is");
     }
@@ -248,7 +271,9 @@ static enum lapse_status load_record(struct lapse_load *load, const struct lapse
         /* Until now it was the newest. */
         struct lapse_image covered = below->now;
         covered.older = true;
-        covered.reached = false;
+        covered.covered = covered.record == LAPSE_RECORD_VALUE &&
+                          !lapse_decide_older_lives(load->state);
+        covered.reached = covered.reached && !covered.covered;
         lapse_state_place(load->state, below, &covered);
     }
     return place(load, node, &image, row->record.value);
@@ -260,13 +285,15 @@ static const char *record_fault(const struct lapse_state *state, const struct la
                                 const struct lapse_image *image) {
     bool value = image->record == LAPSE_RECORD_VALUE;
     if (!value && image->record != LAPSE_RECORD_TOMBSTONE &&
-        image->record != LAPSE_RECORD_MARKER && image->record != LAPSE_RECORD_PURGE) {
+        image->record != LAPSE_RECORD_MARKER && image->record != LAPSE_RECORD_PURGE &&
+        image->record != LAPSE_RECORD_GONE) {
         return "no record is of such a kind";
     }
     if (row->key.len == 0 || row->record.value.len > LAPSE_VALUE_BYTES_MAX) {
         return "its key is empty or its value too long";
     }
-    if (row->revision < 1 || row->revision > bucket->row->now.revision) {
+    if (row->revision < lapse_decide_first_revision(state) ||
+        row->revision > bucket->row->now.revision) {
         return "its bucket has not given its revision";
     }
     if (!end_fits(state, image) || row->record.written_seq != lapse_image_written_seq(image) ||
@@ -274,23 +301,32 @@ static const char *record_fault(const struct lapse_state *state, const struct la
         row->record.last.ns != (image->idle ? lapse_image_last(image) : 0)) {
         return "its end, its span and its last use do not fit each other, or lie after the mark";
     }
-    if (!source_fits(image)) {
+    if (!source_fits(state, image)) {
         return "its term is not one that its source gives";
     }
     if (value ? row->record.old_revision != 0 || row->record.why != LAPSE_WHY_NONE
-              : !trace_fits(row)) {
+              : !trace_fits(state, row)) {
         return "a value tells of no end, and what does has no value and an older revision";
     }
     return NULL;
 }
 
 /* Whether a tombstone, purge or marker tells what those that are written tell. */
-static bool trace_fits(const struct lapse_row *row) {
+static bool trace_fits(const struct lapse_state *state, const struct lapse_row *row) {
+    if (row->record.kind == LAPSE_RECORD_GONE) {
+        return gone_fits(state, row);
+    }
     bool why = row->record.kind == LAPSE_RECORD_MARKER
                    ? row->record.why >= LAPSE_WHY_OWN && row->record.why <= LAPSE_WHY_SESSION
                    : row->record.why == LAPSE_WHY_NONE;
     return why && row->record.value.len == 0 && row->record.cap.ns == 0 &&
-           row->record.old_revision >= 1 && row->record.old_revision < row->revision;
+           lapse_decide_tells(state, row->revision, row->record.old_revision);
+}
+
+/* Whether a record is one that a key is remembered by. */
+static bool gone_fits(const struct lapse_state *state, const struct lapse_row *row) {
+    return lapse_decide_remembers(state) && row->record.value.len == 0 &&
+           row->record.old_revision == 0;
 }
 
 /* What is wrong with a record on top of one of the same key, or NULL (S10). */
@@ -307,7 +343,8 @@ static const char *twin_fault(const struct lapse_node *below, const struct lapse
         return "its key has more records than are ever kept";
     }
     if (below->now.record == LAPSE_RECORD_MARKER || image->record == LAPSE_RECORD_MARKER ||
-        image->record == LAPSE_RECORD_PURGE) {
+        image->record == LAPSE_RECORD_PURGE || image->record == LAPSE_RECORD_GONE ||
+        below->now.record == LAPSE_RECORD_GONE) {
         return "a marker stands alone, and nothing stays below a purge";
     }
     return NULL;
@@ -324,14 +361,21 @@ static enum lapse_status load_lease(struct lapse_load *load, const struct lapse_
     if (row->lease.session != 0) {
         image.source = LAPSE_SOURCE_SESSION;
     }
-    if (row->key.len == 0 || row->bucket.len != 0 || row->lease.owner.len == 0 ||
+    bool over = row->lease.end.kind == LAPSE_END_NONE && row->lease.session == 0 &&
+                lapse_decide_keeps_name(state, LAPSE_PERSISTENT);
+    bool unowned = over && lapse_decide_token_by_name(state, LAPSE_PERSISTENT);
+    if (over) {
+        image.source = LAPSE_SOURCE_NONE;
+    }
+    if (row->key.len == 0 || row->bucket.len != 0 || (row->lease.owner.len == 0 && !unowned) ||
         row->lease.owner.len > LAPSE_OWNER_BYTES_MAX || row->lease.durability != LAPSE_PERSISTENT) {
         return corrupt(load, row, "no stored lease has such a name, owner or durability");
     }
-    if (image.revision < 1 || image.revision > state->token) {
+    bool by_name = lapse_decide_token_by_name(state, LAPSE_PERSISTENT);
+    if (by_name ? image.revision < 0 : image.revision < 1 || image.revision > state->token) {
         return corrupt(load, row, "the counter has not given its token");
     }
-    bool own = row->lease.session == 0;
+    bool own = row->lease.session == 0 && !over;
     if (own != (image.end_kind == LAPSE_END_STEADY) || image.end_kind == LAPSE_END_WALL ||
         !end_fits(state, &image)) {
         return corrupt(load, row, "its end and span do not fit each other, or lie after the mark");
@@ -351,9 +395,10 @@ static enum lapse_status load_deferred(struct lapse_load *load, const struct lap
     struct lapse_state *state = load->state;
     struct lapse_bucket *bucket = lapse_state_bucket(state, row->bucket);
     struct lapse_node *node = bucket == NULL ? NULL : lapse_table_find(&bucket->records, row->key);
+    node = lapse_record_numbered(state, node, row->revision);
     int64_t used = row->record.last.ns;
-    if (node == NULL || node->deferred || node->now.revision != row->revision ||
-        row->mark.store.ns > used || !lapse_idle_moves(&node->now, used)) {
+    if (node == NULL || node->deferred ||
+        row->mark.store.ns > used || !lapse_idle_moves(state, &node->now, used)) {
         return corrupt(load, row, "no stored key has such a renewal");
     }
     bool noted = lapse_idle_defer(state, node, row->record.last, row->mark.store);
@@ -396,13 +441,25 @@ static bool end_fits(const struct lapse_state *state, const struct lapse_image *
             return image->span_ns > 0 && image->end_ns > 0;
         }
         return image->span_ns > 0 && lapse_ns_sub(image->end_ns, image->span_ns, &last) &&
-               last >= 0 && last <= state->mark.store.ns;
+               begun_fits(state, image, last);
     }
+}
+
+/* Whether a term may have begun at `last`. Where reads renew a key's own term by the bucket's span,
+ * it says nothing of when the key was written. */
+static bool begun_fits(const struct lapse_state *state, const struct lapse_image *image,
+                       int64_t last) {
+    bool borrowed = image->idle && image->source == LAPSE_SOURCE_OWN &&
+                    lapse_policy(state, LAPSE_POLICY_IDLE_OWN) != 0;
+    bool returns = lapse_decide_time_returns(state);
+    return borrowed || (last >= 0 && (returns || last <= state->mark.store.ns));
 }
 
 /* Whether kind and source go together. A default term may be one that the bucket had before it was
  * altered, but never a date; no term has no source; a cap is of an idle term and after its end. */
-static bool source_fits(const struct lapse_image *image) {
+static bool source_fits(const struct lapse_state *state, const struct lapse_image *image) {
+    bool ageless = image->record == LAPSE_RECORD_GONE ||
+                   lapse_policy(state, LAPSE_POLICY_REVISION) == LAPSE_REVISION_RECORDS;
     bool value = image->record == LAPSE_RECORD_VALUE;
     int64_t cap = lapse_image_cap(image);
     if (cap != 0 && cap < image->end_ns) {
@@ -410,7 +467,7 @@ static bool source_fits(const struct lapse_image *image) {
     }
     switch (image->source) {
     case LAPSE_SOURCE_NONE:
-        return value && image->end_kind == LAPSE_END_NONE;
+        return (value || ageless) && image->end_kind == LAPSE_END_NONE;
     case LAPSE_SOURCE_OWN:
         return value && image->end_kind != LAPSE_END_NONE;
     case LAPSE_SOURCE_DEFAULT:

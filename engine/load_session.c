@@ -1,6 +1,6 @@
 /* The recovery path of sessions, of what ends with them, and of remembered requests. As in load.c
  * no row is trusted: what no store writes is `corrupt`. */
-#include "state.h"
+#include "decide.h"
 
 static const char *session_fault(const struct lapse_load *load, const struct lapse_row *row);
 static bool incarnation_fits(const struct lapse_state *state, const struct lapse_row *row);
@@ -97,10 +97,11 @@ static const char *session_fault(const struct lapse_load *load, const struct lap
     }
     /* A close cuts the end short, so the end says no more than that it was not begun after the
      * mark. */
-    if (row->session.end.kind != LAPSE_END_STEADY || row->session.end.ns < 0 ||
+    int64_t least = lapse_policy(state, LAPSE_POLICY_AT_END) == 0 ? 0 : -1;
+    if (row->session.end.kind != LAPSE_END_STEADY || row->session.end.ns < least ||
         row->session.span.ns <= 0 ||
         !lapse_ns_sub(row->session.end.ns, row->session.span.ns, &begun) ||
-        begun > state->mark.store.ns) {
+        (begun > state->mark.store.ns && !lapse_decide_time_returns(state))) {
         return "its end and span do not fit each other, or lie after the mark";
     }
     return incarnation_fits(state, row) ? NULL : "its name has another that is live, or newer";
@@ -109,9 +110,11 @@ static const char *session_fault(const struct lapse_load *load, const struct lap
 /* The next session of a name is opened when the last one has ended. */
 static bool incarnation_fits(const struct lapse_state *state, const struct lapse_row *row) {
     const struct lapse_node *node = lapse_table_find(&state->sessions, row->key);
+    bool returns = lapse_decide_time_returns(state);
     for (; node != NULL; node = node->next) {
         if (lapse_bytes_equal(lapse_node_key(node), row->key) &&
-            (node->now.revision >= row->revision || node->now.end_ns > state->mark.store.ns)) {
+            (node->now.revision >= row->revision ||
+             (node->now.end_ns > state->mark.store.ns && !returns))) {
             return false;
         }
     }
@@ -129,7 +132,8 @@ static const char *request_fault(const struct lapse_load *load, const struct lap
     if (!lapse_request_is_kept(row->request.verb) || row->request.status != LAPSE_OK) {
         return "no call of such a verb and outcome is remembered";
     }
-    if (row->request.at.ns < 0 || row->request.at.ns > state->mark.store.ns ||
+    bool after = row->request.at.ns > state->mark.store.ns && !lapse_decide_time_returns(state);
+    if (row->request.at.ns < 0 || after ||
         !lapse_steady_add(row->request.at, (struct lapse_span){LAPSE_REQUEST_SPAN_NS}, &end)) {
         return "it was answered before store time, or after the mark";
     }

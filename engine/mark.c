@@ -33,7 +33,7 @@ bool lapse_mark_parted(const struct lapse_mark *mark, const struct lapse_now *no
 }
 
 bool lapse_mark_due(const struct lapse_mark *mark, const struct lapse_mark *last) {
-    struct lapse_now now = {last->store, last->reading.wall, 0};
+    struct lapse_now now = {.store = last->store, .wall = last->reading.wall};
     struct lapse_span passed = lapse_steady_between(mark->store, last->store);
     return passed.ns >= LAPSE_NS_PER_S || lapse_mark_parted(mark, &now);
 }

@@ -87,7 +87,7 @@ int64_t lapse_image_cap(const struct lapse_image *image) {
 
 bool lapse_image_timed(const struct lapse_image *image) {
     bool ends = image->end_kind != LAPSE_END_NONE || image->source == LAPSE_SOURCE_SESSION;
-    return image->present && ends && !(image->older && image->record == LAPSE_RECORD_VALUE);
+    return image->present && ends && !image->covered;
 }
 
 bool lapse_image_same_row(const struct lapse_image *a, const struct lapse_image *b) {

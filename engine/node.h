@@ -33,6 +33,7 @@ struct lapse_image {
         int64_t cap_ns;       /* an idle end: no use moves it past this; 0: none */
         int64_t old_revision; /* tombstone, purge, marker: the entry's revision before */
         int64_t forgotten;    /* bucket: as in its row */
+        int64_t used_ns;      /* ephemeral lease: its last use */
         struct lapse_session *session; /* a row that ends with one; a session's row, present or not:
                                           itself */
     } aux;
@@ -44,6 +45,7 @@ struct lapse_image {
     bool present : 1;
     bool reached : 1; /* a date that a durable reading has come to; no more than the peaks say */
     bool older : 1;   /* record: a newer one of its key stands; so its table says too */
+    bool covered : 1; /* record: older, and its own end counts no more: it goes with its key */
     unsigned why : 3; /* marker: enum lapse_why, which term ended the key */
 };
 
@@ -93,8 +95,7 @@ struct lapse_session *lapse_image_session(const struct lapse_image *image);
 /* The cap of an idle end; 0: none. */
 int64_t lapse_image_cap(const struct lapse_image *image);
 enum lapse_why lapse_image_why(const struct lapse_image *image);
-/* Whether the row's own end counts, so that it has a place in a heap: an older value has none, it
- * goes with its key. */
+/* Whether the row's own end counts, so that it has a place in a heap: a covered record has none. */
 bool lapse_image_timed(const struct lapse_image *image);
 /* Whether two images of one node are told as the same row. */
 bool lapse_image_same_row(const struct lapse_image *a, const struct lapse_image *b);

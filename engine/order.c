@@ -83,7 +83,7 @@ struct lapse_order_at lapse_order_above(const struct lapse_order *order,
     return at;
 }
 
-const struct lapse_node *lapse_order_next(const struct lapse_order *order,
+struct lapse_node *lapse_order_next(const struct lapse_order *order,
                                           struct lapse_order_at *at) {
     if (at->chunk < order->chunk_count && at->index == order->chunks[at->chunk]->count) {
         at->chunk++;

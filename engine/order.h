@@ -45,7 +45,7 @@ void lapse_order_remove(const lapse_alloc *alloc, struct lapse_order *order,
 struct lapse_order_at lapse_order_above(const struct lapse_order *order,
                                         const struct lapse_bytes *after);
 /* The row at a place, and the place of the next; NULL at the end. */
-const struct lapse_node *lapse_order_next(const struct lapse_order *order,
+struct lapse_node *lapse_order_next(const struct lapse_order *order,
                                           struct lapse_order_at *at);
 void lapse_order_finish(const lapse_alloc *alloc, struct lapse_order *order);
 enum lapse_status lapse_order_check(const struct lapse_order *order,

@@ -90,7 +90,8 @@ static enum standing standing_of(const struct lapse_state *state, const struct l
         bool told = marks || lapse_idle_live(state, node, now);
         return told ? TOLD : LOST;
     }
-    return lapse_state_live(node, now) ? TOLD : LOST;
+    bool gone = node->now.record == LAPSE_RECORD_GONE;
+    return !gone && lapse_state_live(node, now) ? TOLD : LOST;
 }
 
 static bool keep_event(const lapse_alloc *alloc, struct lapse_watcher *watcher,
@@ -128,9 +129,11 @@ static struct lapse_event event_of(const struct lapse_node *node) {
         event.kind = LAPSE_EVENT_EXPIRED;
         event.why = (enum lapse_why)image->why;
         break;
+    case LAPSE_RECORD_GONE:
+        break; /* lost, and so never told */
     }
     event.old_revision = image->aux.old_revision;
-    event.at.ns = image->end_ns - image->span_ns;
+    event.at.ns = lapse_image_last(image);
     return event;
 }
 

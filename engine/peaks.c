@@ -9,7 +9,7 @@
  * mark, and the greatest reading since commit s is that of the first peak numbered s or later. They
  * are kept only as long as a date rests on them, one that was reached and not yet reaped. All of it
  * is a function of the log commands and their readings. */
-#include "state.h"
+#include "decide.h"
 
 static size_t first_since(const struct lapse_peaks *peaks, int64_t seq);
 static bool plan_push(struct lapse_state *state);
@@ -20,11 +20,11 @@ bool lapse_peaks_reached(const struct lapse_state *state, const struct lapse_ima
     if (at < state->peaks.count) {
         most = state->peaks.items[at].wall;
     }
-    return most.ns >= image->end_ns;
+    return lapse_decide_wall_due(state, most) >= image->end_ns;
 }
 
 bool lapse_peaks_due(const struct lapse_state *state, const struct lapse_now *now) {
-    return state->wall.count > 0 && state->wall.items[0]->now.end_ns <= now->wall.ns;
+    return state->wall.count > 0 && state->wall.items[0]->now.end_ns <= now->due_wall_ns;
 }
 
 bool lapse_peaks_plan(struct lapse_state *state, const struct lapse_mark *next) {
@@ -50,7 +50,8 @@ void lapse_peaks_keep(struct lapse_state *state) {
         }
     }
     peaks->count = kept;
-    struct lapse_now now = {state->mark.store, state->mark.reading.wall, state->log_seq};
+    struct lapse_now now =
+        lapse_decide_now(state, state->mark.store, state->mark.reading.wall, state->log_seq);
     while (lapse_peaks_due(state, &now)) {
         struct lapse_node *node = state->wall.items[0];
         struct lapse_image image = node->now;

@@ -1,6 +1,6 @@
 /* The reaper: it deletes what has ended and writes the markers. Nothing depends on when it comes,
  * but the numbers of later revisions (REAP-01): an ended row is absent to every call before. */
-#include "state.h"
+#include "decide.h"
 
 static struct lapse_node *next_due(struct lapse_state *state, const struct lapse_now *now);
 static struct lapse_node *earlier(const struct lapse_state *state, struct lapse_node *a,
@@ -13,6 +13,14 @@ enum lapse_status lapse_reap_rows(struct lapse_job *job) {
     size_t rows_max = job->command->u.reap.rows_max;
     size_t count = 0;
     lapse_result_count(job->result, 0);
+    if (lapse_decide_sees_late(job->state)) {
+        if (!lapse_reap_owed(job->state, &job->now)) {
+            return LAPSE_OK;
+        }
+        /* This sweep is what ends the keys that are due, be they taken now or later. */
+        job->state->swept = job->now.store.ns;
+        job->now = lapse_decide_sweep(&job->now);
+    }
     struct lapse_node *node = next_due(job->state, &job->now);
     while (node != NULL && count < rows_max) {
         /* A renewal is put off only while more than its second is left, and what is due has been
@@ -31,12 +39,18 @@ enum lapse_status lapse_reap_rows(struct lapse_job *job) {
 
 bool lapse_reap_owed(const struct lapse_state *state, const struct lapse_now *now) {
     int64_t end = 0;
-    return next_date(state, now) != NULL ||
-           (lapse_wheel_min(&state->steady, &end) && end <= now->store.ns);
+    if (!lapse_decide_sweeps(state, now)) {
+        return false;
+    }
+    bool session = state->sessions_due.count > 0 &&
+                   state->sessions_due.items[0]->now.end_ns <= now->due_ns;
+    return session || next_date(state, now) != NULL ||
+           (lapse_wheel_min(&state->steady, &end) && end <= now->due_ns);
 }
 
 void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
-    struct lapse_now now = {state->last.store, state->last.reading.wall, 0};
+    struct lapse_now now =
+        lapse_decide_now(state, state->last.store, state->last.reading.wall, 0);
     *ret = (struct lapse_due){0};
     ret->has_steady = lapse_wheel_min(&state->steady, &ret->steady.ns);
     if (state->sessions_due.count > 0) {
@@ -46,10 +60,15 @@ void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
             ret->steady.ns = end_ns;
         }
     }
-    if (next_date(state, &now) != NULL || (ret->has_steady && ret->steady.ns <= now.store.ns)) {
+    if (lapse_reap_owed(state, &now)) {
         ret->has_steady = true;
-        ret->steady = now.store;
+        ret->steady = state->last.store;
         return;
+    }
+    if (ret->has_steady || next_date(state, &now) != NULL) {
+        int64_t end_ns = next_date(state, &now) != NULL ? INT64_MIN : ret->steady.ns;
+        ret->has_steady = true;
+        ret->steady.ns = lapse_decide_reap_at(state, end_ns);
     }
     if (state->deferred_first != NULL) {
         struct lapse_steady flush = {INT64_MAX};
@@ -61,17 +80,19 @@ void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
         }
     }
     int64_t ephemeral = 0;
-    if (lapse_wheel_min(&state->ephemeral.ends, &ephemeral) &&
-        (!ret->has_steady || ephemeral < ret->steady.ns)) {
-        ret->has_steady = true;
-        ret->steady.ns = ephemeral;
+    if (lapse_wheel_min(&state->ephemeral.ends, &ephemeral)) {
+        ephemeral = lapse_decide_come_at(state, ephemeral);
+        if (!ret->has_steady || ephemeral < ret->steady.ns) {
+            ret->has_steady = true;
+            ret->steady.ns = ephemeral;
+        }
     }
-    if (ret->has_steady && ret->steady.ns < now.store.ns) {
-        ret->steady = now.store;
+    if (ret->has_steady && ret->steady.ns < state->last.store.ns) {
+        ret->steady = state->last.store;
     }
     if (state->wall.count > 0) {
         ret->has_wall = true;
-        ret->wall.ns = state->wall.items[0]->now.end_ns;
+        ret->wall.ns = lapse_decide_come_at(state, state->wall.items[0]->now.end_ns);
     }
 }
 
@@ -82,12 +103,12 @@ static struct lapse_node *next_due(struct lapse_state *state, const struct lapse
     struct lapse_node *due = next_date(state, now);
     int64_t end = 0;
     lapse_wheel_settle(&state->steady);
-    if (lapse_wheel_min(&state->steady, &end) && end <= now->store.ns) {
+    if (lapse_wheel_min(&state->steady, &end) && end <= now->due_ns) {
         due = earlier(state, due, lapse_wheel_first(&state->steady), now);
     }
     if (state->sessions_due.count > 0) {
         const struct lapse_node *row = state->sessions_due.items[0];
-        if (row->now.end_ns <= now->store.ns) {
+        if (row->now.end_ns <= now->due_ns) {
             due = earlier(state, due, lapse_session_lead(row->now.aux.session), now);
         }
     }
@@ -133,20 +154,16 @@ static int64_t ended_at(const struct lapse_node *node, const struct lapse_now *n
  * alone is due, and while it stands the key is absent all the same. */
 static enum lapse_status remove_row(struct lapse_job *job, struct lapse_node *node) {
     bool newest = node->kind == LAPSE_ROW_RECORD && !node->now.older;
-    struct lapse_node *older = newest ? lapse_table_older(node) : NULL;
+    bool alone = lapse_decide_older_lives(job->state);
+    struct lapse_node *older = newest && !alone ? lapse_table_older(node) : NULL;
+    if (newest && older == NULL) {
+        return lapse_record_end(job, node);
+    }
     if (older != NULL) {
         node = older;
-        newest = false;
     }
-    struct lapse_bucket *bucket = newest ? lapse_node_bucket(job->state, node) : NULL;
-    if (newest && node->now.record == LAPSE_RECORD_VALUE && bucket->config.markers.ns > 0) {
-        return lapse_record_mark_end(job, node);
-    }
-    if (newest) {
-        enum lapse_status status = lapse_record_forget(job, bucket, node->now.revision);
-        if (status != LAPSE_OK) {
-            return status;
-        }
+    if (node->kind == LAPSE_ROW_LEASE && lapse_decide_keeps_name(job->state, LAPSE_PERSISTENT)) {
+        return lapse_lease_over(job, node);
     }
     if (!lapse_txn_touch(job->state, node)) {
         return lapse_error_set(job->err, LAPSE_NOMEM, "no memory to reap; nothing was changed");

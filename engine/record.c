@@ -10,7 +10,7 @@
  * What ended is treated alike whether the reaper has come or not (REAP-01): a write first clears
  * it away. A marker goes when its key is written again, for when it was made is the reaper's affair
  * and must not show in the new key's history. */
-#include "state.h"
+#include "decide.h"
 
 static enum lapse_status cover(struct lapse_job *job, struct lapse_node *newest);
 static enum lapse_status trim(struct lapse_job *job, struct lapse_node *newest, size_t room);
@@ -18,6 +18,8 @@ static enum lapse_status push_new(struct lapse_job *job, struct lapse_bytes key,
                                   const struct lapse_image *image);
 static enum lapse_status remove_one(struct lapse_job *job, struct lapse_node *node);
 static enum lapse_status remove_older(struct lapse_job *job, struct lapse_node *newest);
+static enum lapse_status uncover(struct lapse_job *job, struct lapse_node *node);
+static enum lapse_why why_gone(const struct lapse_image *image);
 static bool covers_older(const struct lapse_node *newest, const struct lapse_image *image);
 static enum lapse_status no_memory(const struct lapse_job *job);
 
@@ -30,6 +32,25 @@ bool lapse_record_shown(const struct lapse_state *state, const struct lapse_node
                         const struct lapse_now *now) {
     return newest != NULL && newest->now.record == LAPSE_RECORD_VALUE &&
            lapse_idle_live(state, newest, now);
+}
+
+struct lapse_node *lapse_record_current(const struct lapse_state *state, struct lapse_node *newest,
+                                        const struct lapse_now *now, bool deferred) {
+    struct lapse_node *node = newest;
+    while (lapse_decide_older_lives(state) && node != NULL &&
+           !(deferred ? lapse_idle_live(state, node, now) : lapse_state_live(node, now))) {
+        node = lapse_table_older(node);
+    }
+    return node;
+}
+
+struct lapse_node *lapse_record_numbered(const struct lapse_state *state, struct lapse_node *newest,
+                                         int64_t revision) {
+    struct lapse_node *node = newest;
+    while (lapse_decide_older_lives(state) && node != NULL && node->now.revision != revision) {
+        node = lapse_table_older(node);
+    }
+    return node != NULL && node->now.revision == revision ? node : NULL;
 }
 
 enum lapse_status lapse_record_push(struct lapse_job *job, struct lapse_bytes key,
@@ -68,11 +89,16 @@ struct lapse_image lapse_record_trace(const struct lapse_job *job, enum lapse_re
                                 .aux.old_revision = of->revision,
                                 .end_kind = LAPSE_END_STEADY,
                                 .source = LAPSE_SOURCE_MARKERS,
-                                .span_ns = bucket->config.markers.ns,
+                                .span_ns = lapse_decide_trace_ns(job->state, bucket, kind),
                                 .present = true};
-    LAPSE_ASSERT(image.span_ns > 0);
     if (kind == LAPSE_RECORD_MARKER) {
-        image.why = (unsigned)lapse_image_why(of) & 7u;
+        bool value = of->record == LAPSE_RECORD_VALUE;
+        image.why = (unsigned)(value ? lapse_image_why(of) : LAPSE_WHY_DEFAULT) & 7u;
+    }
+    if (image.span_ns == 0) {
+        image.end_kind = LAPSE_END_NONE;
+        image.source = LAPSE_SOURCE_NONE;
+        return image;
     }
     /* An end past the range is the range's last instant: no end may be refused its marker. */
     int64_t at = job->now.store.ns;
@@ -102,20 +128,73 @@ enum lapse_status lapse_record_mark_end(struct lapse_job *job, struct lapse_node
     return status;
 }
 
+enum lapse_status lapse_record_end(struct lapse_job *job, struct lapse_node *node) {
+    struct lapse_bucket *bucket = lapse_node_bucket(job->state, node);
+    struct lapse_image ended = node->now;
+    struct lapse_node *below =
+        lapse_decide_older_lives(job->state) ? lapse_table_older(node) : NULL;
+    if (node->now.older) {
+        return remove_one(job, node);
+    }
+    if (below == NULL && lapse_decide_marks_end(job->state, bucket,
+                                                (enum lapse_record_kind)ended.record)) {
+        return lapse_record_mark_end(job, node);
+    }
+    enum lapse_status status = lapse_record_forget(job, bucket, ended.revision);
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    if (below != NULL) {
+        status = remove_one(job, node);
+        return status == LAPSE_OK ? uncover(job, below) : status;
+    }
+    if (lapse_decide_remembers(job->state)) {
+        return lapse_record_remember(job, node, ended.revision, why_gone(&ended));
+    }
+    return lapse_record_remove_all(job, node);
+}
+
+enum lapse_status lapse_record_remember(struct lapse_job *job, struct lapse_node *newest,
+                                        int64_t revision, enum lapse_why why) {
+    struct lapse_image gone = {.revision = revision,
+                               .record = LAPSE_RECORD_GONE,
+                               .why = (unsigned)why & 7u,
+                               .present = true};
+    if (newest == NULL) {
+        return push_new(job, job->command->key, &gone);
+    }
+    enum lapse_status status = remove_older(job, newest);
+    if (status == LAPSE_OK && !lapse_txn_touch(job->state, newest)) {
+        status = no_memory(job);
+    }
+    if (status == LAPSE_OK) {
+        lapse_txn_set(job->state, newest, &gone);
+    }
+    return status;
+}
+
 enum lapse_status lapse_record_clear_ended(struct lapse_job *job, struct lapse_node *newest,
                                            struct lapse_node **ret) {
     enum lapse_status status = LAPSE_OK;
     *ret = newest;
-    if (newest == NULL) {
+    while (newest != NULL && lapse_decide_older_lives(job->state) &&
+           !lapse_state_live(newest, &job->now) && lapse_table_older(newest) != NULL) {
+        *ret = lapse_table_older(newest);
+        status = lapse_record_end(job, newest);
+        if (status != LAPSE_OK) {
+            return status;
+        }
+        newest = *ret;
+    }
+    if (newest == NULL || lapse_state_live(newest, &job->now)) {
         return LAPSE_OK;
     }
-    if (lapse_state_live(newest, &job->now)) {
-        return LAPSE_OK;
+    if (lapse_decide_remembers(job->state)) {
+        return lapse_record_end(job, newest);
     }
     *ret = NULL;
     struct lapse_bucket *bucket = lapse_node_bucket(job->state, newest);
-    bool says = newest->now.record == LAPSE_RECORD_VALUE && bucket->config.markers.ns > 0;
-    if (says) {
+    if (lapse_decide_marks_end(job->state, bucket, (enum lapse_record_kind)newest->now.record)) {
         /* The end has no marker yet: its event is written first (WATCH-03). */
         int64_t revision = 0;
         status = lapse_txn_event(job, LAPSE_EVENT_EXPIRED, bucket, lapse_node_key(newest),
@@ -145,9 +224,28 @@ enum lapse_status lapse_record_forget(struct lapse_job *job, struct lapse_bucket
     return LAPSE_OK;
 }
 
-/* Whether the key's records stay below a new one: all but a marker, and nothing below a purge. */
+/* Whether the key's records stay below a new one: all but a marker or what is remembered, and
+ * nothing below a purge. */
 static bool covers_older(const struct lapse_node *newest, const struct lapse_image *image) {
-    return newest->now.record != LAPSE_RECORD_MARKER && image->record != LAPSE_RECORD_PURGE;
+    return newest->now.record != LAPSE_RECORD_MARKER &&
+           newest->now.record != LAPSE_RECORD_GONE && image->record != LAPSE_RECORD_PURGE;
+}
+
+/* Which term ended what is remembered; none: it was deleted. */
+static enum lapse_why why_gone(const struct lapse_image *image) {
+    return image->record == LAPSE_RECORD_VALUE ? lapse_image_why(image)
+                                               : (enum lapse_why)image->why;
+}
+
+/* Makes an older record the newest. */
+static enum lapse_status uncover(struct lapse_job *job, struct lapse_node *node) {
+    if (!lapse_txn_touch(job->state, node)) {
+        return no_memory(job);
+    }
+    struct lapse_image image = node->now;
+    image.older = false;
+    lapse_txn_set(job->state, node, &image);
+    return LAPSE_OK;
 }
 
 /* Leaves the newest and, of those below it, at most room - 1 that have not ended. The lowered
@@ -158,8 +256,9 @@ static enum lapse_status trim(struct lapse_job *job, struct lapse_node *newest, 
     struct lapse_node *node = lapse_table_older(newest);
     while (node != NULL) {
         struct lapse_node *older = lapse_table_older(node);
-        bool ended =
-            node->now.record != LAPSE_RECORD_VALUE && !lapse_state_live(node, &job->now);
+        bool ends =
+            node->now.record != LAPSE_RECORD_VALUE || lapse_decide_older_lives(job->state);
+        bool ended = ends && !lapse_state_live(node, &job->now);
         if (ended || kept >= room) {
             enum lapse_status status = remove_one(job, node);
             if (status != LAPSE_OK) {
@@ -179,6 +278,11 @@ static enum lapse_status cover(struct lapse_job *job, struct lapse_node *newest)
     }
     struct lapse_image image = newest->now;
     image.older = true;
+    if (lapse_decide_older_lives(job->state)) {
+        lapse_txn_set(job->state, newest, &image);
+        return LAPSE_OK;
+    }
+    image.covered = image.record == LAPSE_RECORD_VALUE;
     image.reached = false;
     if (image.source == LAPSE_SOURCE_SESSION) {
         /* The session may be gone before it, and it has no end to ask for any more. */

@@ -70,12 +70,16 @@ enum lapse_status lapse_request_note(struct lapse_job *job) {
     if (job->command->request.len == 0 || state->txn.changes == 0) {
         return LAPSE_OK;
     }
-    static const struct lapse_term none = {0};
-    struct lapse_term term = {.given = LAPSE_TERM_TTL, .ttl = {LAPSE_REQUEST_SPAN_NS}};
     struct lapse_image image = {.present = true};
-    enum lapse_status status = lapse_term_resolve(&term, &none, &job->now, &image, job->err);
+    struct lapse_span span = {LAPSE_REQUEST_SPAN_NS};
+    enum lapse_status status = lapse_term_resolve_ttl(job, span, &image);
     if (status != LAPSE_OK) {
         return status;
+    }
+    if (image.span_ns != span.ns) {
+        return lapse_error_set(job->err, LAPSE_RANGE,
+                               "the call could not be remembered for 2 min, which end past the "
+                               "range of time; send it without a request id");
     }
     size_t bytes = job->result->answer_count * ANSWER_BYTES;
     unsigned char *answers = bytes == 0 ? NULL : lapse_alloc_zero(state->alloc, bytes);

@@ -112,7 +112,7 @@ static void code_bucket(struct coder *coder, struct lapse_row *row) {
 
 static void code_record(struct coder *coder, struct lapse_row *row) {
     row->record.kind =
-        (enum lapse_record_kind)code_int(coder, (int)row->record.kind, LAPSE_RECORD_PURGE);
+        (enum lapse_record_kind)code_int(coder, (int)row->record.kind, LAPSE_RECORD_GONE);
     code_bytes(coder, &row->record.value);
     code_end(coder, &row->record.end);
     row->record.source =
@@ -138,6 +138,9 @@ static void code_lease(struct coder *coder, struct lapse_row *row) {
     row->lease.durability =
         (enum lapse_durability)code_int(coder, (int)row->lease.durability, LAPSE_EPHEMERAL);
     code_i64(coder, &row->lease.session);
+    if (row->part == LAPSE_PART_TENURE) {
+        code_i64(coder, &row->mark.store.ns);
+    }
 }
 
 static void code_request(struct coder *coder, struct lapse_row *row) {

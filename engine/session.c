@@ -110,7 +110,7 @@ enum lapse_status lapse_session_end(struct lapse_job *job) {
     }
     /* The row stays until the reaper has taken what hangs on it. */
     struct lapse_image image = live->row->now;
-    image.end_ns = job->now.store.ns;
+    image.end_ns = job->now.due_ns;
     lapse_txn_set(job->state, live->row, &image);
     return LAPSE_OK;
 }
@@ -164,9 +164,7 @@ static enum lapse_status open_new(struct lapse_job *job, const struct lapse_imag
 /* The end of a session asked for now: a ttl like any other. */
 static enum lapse_status resolve_end(struct lapse_job *job, struct lapse_span span,
                                      struct lapse_image *ret) {
-    static const struct lapse_term none = {0};
-    struct lapse_term term = {.given = LAPSE_TERM_TTL, .ttl = span};
-    return lapse_term_resolve(&term, &none, &job->now, ret, job->err);
+    return lapse_term_resolve_ttl(job, span, ret);
 }
 
 static enum lapse_status retime(struct lapse_job *job, struct lapse_session *session,

@@ -277,7 +277,7 @@ static void code_bucket(struct columns *c, struct lapse_row *row) {
 /* The value comes last, and the checksum before it: a long value lies on pages of its own. */
 static void code_record(struct columns *c, struct lapse_row *row, int64_t *checksum) {
     row->record.kind =
-        (enum lapse_record_kind)code_int(c, (int)row->record.kind, LAPSE_RECORD_PURGE);
+        (enum lapse_record_kind)code_int(c, (int)row->record.kind, LAPSE_RECORD_GONE);
     code_end(c, &row->record.end);
     row->record.source =
         (enum lapse_term_source)code_int(c, (int)row->record.source, LAPSE_SOURCE_MARKERS);

@@ -84,7 +84,7 @@ static const struct lapse_sqlite_object objects[] = {
     VIEW("records",
          "SELECT " SHOWN("e.bucket", "bucket") ", " SHOWN("e.key", "key") ", e.revision,"
          " CASE e.kind WHEN 1 THEN 'value' WHEN 2 THEN 'tombstone' WHEN 3 THEN 'marker'"
-         " ELSE 'purge' END AS kind, " SHOWN("e.value", "value") ", " TERM ", "
+         " WHEN 4 THEN 'purge' ELSE 'gone' END AS kind, " SHOWN("e.value", "value") ", " TERM ", "
          SECONDS("e.span_ns") " AS term_s, " SHOWN("s.name", "session") ", " END_COLUMNS ","
          " e.revision = (SELECT max(n.revision) FROM record_rows n"
          " WHERE n.bucket = e.bucket AND n.key = e.key) AS newest FROM record_rows e" SESSION),

@@ -1,5 +1,6 @@
 /* The state: rows in tables, and the wheel and heaps that follow them. One function places a row,
  * so tables, wheel and heaps cannot part from the images. */
+#include "decide.h"
 #include "ephemeral.h"
 
 #include <string.h>
@@ -193,15 +194,16 @@ bool lapse_state_live(const struct lapse_node *node, const struct lapse_now *now
     if (session != NULL) {
         node = session->row;
     }
+    int64_t due_ns = node->kind == LAPSE_ROW_RECORD ? now->due_keys_ns : now->due_ns;
     const struct lapse_image *image = &node->now;
     if (!image->present) {
         return false;
     }
     switch (image->end_kind) {
     case LAPSE_END_STEADY:
-        return now->store.ns < image->end_ns;
+        return due_ns < image->end_ns;
     case LAPSE_END_WALL:
-        return !image->reached && now->wall.ns < image->end_ns;
+        return !image->reached && now->due_wall_ns < image->end_ns;
     default:
         return true;
     }

@@ -41,6 +41,9 @@ struct lapse_now {
     struct lapse_steady store;
     struct lapse_wall wall;
     int64_t log_seq; /* the number of a log command, if it is committed */
+    /* Ends at or before these have come: of a key's record, of any other row, of a date. They are
+     * the instant itself, but where a policy says otherwise (decide.c). */
+    int64_t due_keys_ns, due_ns, due_wall_ns;
 };
 
 /* A renewal that was answered and is not yet durable. */
@@ -78,6 +81,7 @@ struct lapse_ephemeral {
     struct lapse_table names;
     struct lapse_wheel ends;
     int64_t token; /* the last given to one of them; 0: none */
+    int64_t messages; /* calls that came to them, where the unused are dropped; else 0 */
 };
 
 struct lapse_peaks {
@@ -147,7 +151,7 @@ struct lapse_txn {
     struct lapse_undo *entries;
     size_t count, cap;
     size_t changes; /* every change, also of a node already listed */
-    int64_t token_before, session_before;
+    int64_t token_before, session_before, swept_before, revision_before;
     struct lapse_ceilings ceilings_before;
     struct lapse_kept *events, *events_tail;
 };
@@ -155,6 +159,7 @@ struct lapse_txn {
 struct lapse_state {
     const lapse_alloc *alloc;
     size_t watch_events_max;
+    struct lapse_policies policies; /* as the mark says; never changed */
     /* The durable part. */
     struct lapse_mark mark;
     int64_t log_seq; /* log commands committed: the mark's number */
@@ -162,6 +167,7 @@ struct lapse_state {
     struct lapse_ceilings ceilings;
     int64_t token; /* the last fencing token given durably */
     int64_t session; /* the last session's number */
+    int64_t swept; /* store time of the last sweep, where keys end by one; else 0 */
     struct lapse_table buckets, leases, sessions, requests;
     /* The tenure part. */
     struct lapse_mark last; /* of the last command */
@@ -174,6 +180,7 @@ struct lapse_state {
     size_t watcher_count, watcher_cap;
     int64_t watcher_id; /* the last one given */
     /* Indexes and the running command. */
+    int64_t revision; /* the greatest that any bucket has given */
     struct lapse_buckets by_index; /* the buckets that nodes name by their index */
     struct lapse_wheel steady;
     struct lapse_heap wall, reached;
@@ -311,13 +318,14 @@ struct lapse_end lapse_idle_end(const struct lapse_state *state, const struct la
 bool lapse_idle_live(const struct lapse_state *state, const struct lapse_node *node,
                      const struct lapse_now *now);
 /* Whether a use at `used_ns` moves the end of the row by what is stored (S5). */
-bool lapse_idle_moves(const struct lapse_image *image, int64_t used_ns);
+bool lapse_idle_moves(const struct lapse_state *state, const struct lapse_image *image,
+                      int64_t used_ns);
 /* A use of a live row: renews it, deferred unless a FLUSH of this use has preceded. */
 enum lapse_status lapse_idle_use(struct lapse_job *job, struct lapse_node *node, bool *ret_renewed,
                                  struct lapse_end *ret_end);
-/* The FLUSH that is owed, if one is, and true: the deferred renewal of a node; the first that is
- * due; what must be durable before a read of the node is answered. */
-bool lapse_idle_owed(const struct lapse_state *state, const struct lapse_node *node,
+/* The FLUSH that is owed, if one is, and true: the deferred renewal of a key that is about to be
+ * changed; the first that is due; what must be durable before a read of the node is answered. */
+bool lapse_idle_owed(const struct lapse_state *state, const struct lapse_node *newest,
                      struct lapse_command *ret);
 bool lapse_idle_owed_due(const struct lapse_state *state, const struct lapse_now *now,
                          struct lapse_command *ret);
@@ -327,8 +335,12 @@ enum lapse_status lapse_idle_flush(struct lapse_job *job); /* FLUSH */
 /* The deferred renewal of a node, or NULL. */
 struct lapse_deferred *lapse_idle_deferred(const struct lapse_state *state,
                                            const struct lapse_node *node);
-/* Forgets a deferred renewal that the row has caught up with or outlived. */
-void lapse_idle_settle(struct lapse_state *state, struct lapse_node *node);
+/* Forgets a deferred renewal that the row, which was as `before` says, has caught up with or
+ * outlived. */
+void lapse_idle_settle(struct lapse_state *state, struct lapse_node *node,
+                       const struct lapse_image *before);
+/* Forgets the deferred renewals that came too late to be written. */
+void lapse_idle_drop_late(struct lapse_state *state, const struct lapse_now *now);
 void lapse_idle_forget(struct lapse_state *state, struct lapse_node *node);
 /* Used by load: notes a renewal at its place by `queued`. */
 bool lapse_idle_defer(struct lapse_state *state, struct lapse_node *node, struct lapse_steady used,
@@ -347,11 +359,15 @@ struct lapse_node *lapse_job_find(const struct lapse_job *job);
 enum lapse_status lapse_job_apply(struct lapse_job *job);
 
 /* ---- term.c */
-/* Fills the term fields of *ret by own term, else the bucket's, else none. INVALID, RANGE. */
-enum lapse_status lapse_term_resolve(const struct lapse_term *own,
-                                     const struct lapse_term *fallback, const struct lapse_now *now,
-                                     struct lapse_image *ret, struct lapse_error *err);
-/* Whether a resolved term has ended at the instant of the call (a past date). */
+/* Fills the term fields of a key's *ret by own term, else the bucket's, else none. INVALID, RANGE.
+ */
+enum lapse_status lapse_term_resolve(const struct lapse_job *job, const struct lapse_term *own,
+                                     const struct lapse_term *fallback, struct lapse_image *ret);
+/* The same of a row that is no key's and has a ttl. */
+enum lapse_status lapse_term_resolve_ttl(const struct lapse_job *job, struct lapse_span ttl,
+                                         struct lapse_image *ret);
+/* Whether a resolved term has ended at the instant of the call: a past date, or a span that a
+ * policy has end at once. */
 bool lapse_term_past(const struct lapse_image *image, const struct lapse_now *now);
 /* The words alone: spans that `given` does not name are 0. */
 struct lapse_bucket_config lapse_term_config_plain(const struct lapse_bucket_config *config);
@@ -372,6 +388,18 @@ char *lapse_term_config_print(const struct lapse_bucket_config *config, char *bu
 bool lapse_record_live(const struct lapse_node *newest, const struct lapse_now *now);
 bool lapse_record_shown(const struct lapse_state *state, const struct lapse_node *newest,
                         const struct lapse_now *now);
+/* The record that is the key's state: the newest, or, where older ones live on by themselves, the
+ * newest that has not ended, with or without deferred renewals counted; NULL if none is left. */
+struct lapse_node *lapse_record_current(const struct lapse_state *state, struct lapse_node *newest,
+                                        const struct lapse_now *now, bool deferred);
+/* The record of `revision` that may be a key's state, or NULL. */
+struct lapse_node *lapse_record_numbered(const struct lapse_state *state, struct lapse_node *newest,
+                                         int64_t revision);
+/* Takes a record whose end has come: alone, with its key, or with a marker in its place. */
+enum lapse_status lapse_record_end(struct lapse_job *job, struct lapse_node *node);
+/* Puts in place of all records of a key what is remembered of it. */
+enum lapse_status lapse_record_remember(struct lapse_job *job, struct lapse_node *newest,
+                                        int64_t revision, enum lapse_why why);
 /* Puts `image`, whose event it is, on top of a key's records and drops those that the history has
  * no place for. `newest` may be NULL, then `key` names the new one. Takes image->blob over on OK.
  */
@@ -399,6 +427,8 @@ enum lapse_status lapse_kv_alter(struct lapse_job *job);
 enum lapse_status lapse_kv_write(struct lapse_job *job);
 enum lapse_status lapse_kv_remove(struct lapse_job *job);
 enum lapse_status lapse_kv_retime(struct lapse_job *job);
+/* False iff the command is a write of a key whose if_version, or a create, would be refused. */
+bool lapse_kv_condition_holds(const struct lapse_job *job);
 enum lapse_status lapse_kv_read(struct lapse_job *job);
 enum lapse_status lapse_kv_list(struct lapse_job *job);
 /* All live keys of the job's bucket with their values. */
@@ -414,6 +444,8 @@ enum lapse_status lapse_lease_acquire(struct lapse_job *job);
 enum lapse_status lapse_lease_extend(struct lapse_job *job);
 enum lapse_status lapse_lease_release(struct lapse_job *job);
 enum lapse_status lapse_lease_inspect(struct lapse_job *job);
+/* Leaves of a lease that is over what its name is remembered by. */
+enum lapse_status lapse_lease_over(struct lapse_job *job, struct lapse_node *node);
 /* Whether a persistent lease of the command's name is live. */
 bool lapse_lease_held(const struct lapse_job *job);
 enum lapse_status lapse_watch_start(struct lapse_job *job);
@@ -463,6 +495,7 @@ struct lapse_load {
     struct lapse_error *err;
     bool forking; /* from a walk, which shows the tenure too */
     bool marked, counted, numbered; /* the mark, the counters of tokens and of sessions have come */
+    bool timed;                     /* the last sweep has come */
     struct lapse_node **sessions; /* by number, made when the first row asks for one */
     size_t session_count;
     const char *fault; /* why the row is CORRUPT, from load_session.c */

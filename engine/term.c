@@ -1,5 +1,5 @@
 /* Terms: from the words of a call or a bucket to an end. Every sum is checked; nothing wraps. */
-#include "state.h"
+#include "decide.h"
 
 #include <stdio.h>
 
@@ -10,14 +10,19 @@ static enum lapse_status check_one(const struct lapse_term *term, const char *wh
 static enum lapse_status check_session(struct lapse_bytes name, struct lapse_error *err);
 static enum lapse_status check_cap(const struct lapse_term *term, const char *whose,
                                    struct lapse_error *err);
+static enum lapse_status check_key(const struct lapse_state *state, const struct lapse_term *own,
+                                   struct lapse_error *err);
 static enum lapse_status resolve_cap(const struct lapse_term *term, const struct lapse_now *now,
                                      struct lapse_image *ret, struct lapse_error *err);
+static enum lapse_status resolve_span(const struct lapse_job *job, struct lapse_span span, bool key,
+                                      struct lapse_image *ret);
+static void end_at_once(const struct lapse_now *now, struct lapse_image *ret);
 static struct lapse_span span_of(const struct lapse_term *term);
 
-enum lapse_status lapse_term_resolve(const struct lapse_term *own,
-                                     const struct lapse_term *fallback, const struct lapse_now *now,
-                                     struct lapse_image *ret, struct lapse_error *err) {
-    enum lapse_status status = check_one(own, "the call", err);
+enum lapse_status lapse_term_resolve(const struct lapse_job *job, const struct lapse_term *own,
+                                     const struct lapse_term *fallback, struct lapse_image *ret) {
+    const struct lapse_now *now = &job->now;
+    enum lapse_status status = check_key(job->state, own, job->err);
     if (status != LAPSE_OK) {
         return status;
     }
@@ -40,26 +45,43 @@ enum lapse_status lapse_term_resolve(const struct lapse_term *own,
     ret->source = term == own ? LAPSE_SOURCE_OWN : LAPSE_SOURCE_DEFAULT;
     if (term->given == LAPSE_TERM_EXPIRES_AT) {
         /* A past date ends at the instant of the call. */
-        int64_t date = term->expires_at.ns;
+        int64_t date = lapse_decide_date(job->state, term->expires_at).ns;
         ret->end_kind = LAPSE_END_WALL;
-        ret->end_ns = date < now->wall.ns ? now->wall.ns : date;
+        ret->end_ns = date < now->due_wall_ns ? now->due_wall_ns : date;
         ret->aux.written_seq = now->log_seq;
         return LAPSE_OK;
     }
-    struct lapse_steady end;
     struct lapse_span span = span_of(term);
-    if (!lapse_steady_add(now->store, span, &end)) {
-        char text[LAPSE_TIME_TEXT_MAX];
-        return lapse_error_set(err, LAPSE_RANGE,
-                               "a term of %s from store time %lld ns ends past "
-                               "the range of time; give a shorter one",
-                               lapse_span_print(span, text), (long long)now->store.ns);
+    if (span.ns == 0) {
+        /* Without a term, or with one that is over: else it had been refused. */
+        ret->source = LAPSE_SOURCE_NONE;
+        if (lapse_policy(job->state, LAPSE_POLICY_ZERO_SPAN) == LAPSE_ZERO_SPAN_ENDED) {
+            end_at_once(now, ret);
+        }
+        return LAPSE_OK;
     }
-    ret->end_kind = LAPSE_END_STEADY;
-    ret->end_ns = end.ns;
-    ret->span_ns = span.ns;
+    bool own_ttl = term == own && term->given == LAPSE_TERM_TTL;
+    status = lapse_decide_span(job->state, own_ttl, &span, job->err);
+    if (status == LAPSE_OK) {
+        status = resolve_span(job, span, true, ret);
+    }
+    if (status != LAPSE_OK || lapse_term_past(ret, now)) {
+        return status;
+    }
     ret->idle = term->given == LAPSE_TERM_IDLE;
-    return ret->idle && term->cap.ns > 0 ? resolve_cap(term, now, ret, err) : LAPSE_OK;
+    return ret->idle && term->cap.ns > 0 ? resolve_cap(term, now, ret, job->err) : LAPSE_OK;
+}
+
+enum lapse_status lapse_term_resolve_ttl(const struct lapse_job *job, struct lapse_span ttl,
+                                         struct lapse_image *ret) {
+    enum lapse_status status = check_span("ttl", ttl, job->err);
+    if (status == LAPSE_OK) {
+        status = lapse_decide_span(job->state, false, &ttl, job->err);
+    }
+    ret->source = LAPSE_SOURCE_OWN;
+    ret->idle = ret->reached = false;
+    ret->aux.written_seq = 0;
+    return status == LAPSE_OK ? resolve_span(job, ttl, false, ret) : status;
 }
 
 void lapse_term_keep(const struct lapse_image *from, struct lapse_image *ret) {
@@ -73,7 +95,9 @@ void lapse_term_keep(const struct lapse_image *from, struct lapse_image *ret) {
 }
 
 bool lapse_term_past(const struct lapse_image *image, const struct lapse_now *now) {
-    return image->end_kind == LAPSE_END_WALL && image->end_ns <= now->wall.ns;
+    return image->end_kind == LAPSE_END_WALL ? image->end_ns <= now->due_wall_ns
+                                             : image->end_kind == LAPSE_END_STEADY &&
+                                                   image->span_ns == 0;
 }
 
 struct lapse_bucket_config lapse_term_config_plain(const struct lapse_bucket_config *config) {
@@ -191,6 +215,52 @@ static enum lapse_status check_one(const struct lapse_term *term, const char *wh
                            (term->given & LAPSE_TERM_EXPIRES_AT) != 0 ? " expires_at" : "",
                            (term->given & LAPSE_TERM_SESSION) != 0 ? " session" : "",
                            (term->given & LAPSE_TERM_KEEP) != 0 ? " keep" : "");
+}
+
+/* The term of a write. A zero span is refused, unless a policy gives it a meaning. */
+static enum lapse_status check_key(const struct lapse_state *state, const struct lapse_term *own,
+                                   struct lapse_error *err) {
+    bool spans = own->given == LAPSE_TERM_TTL || own->given == LAPSE_TERM_IDLE;
+    bool zero = spans && own->cap.ns == 0 && span_of(own).ns == 0;
+    if (zero && lapse_policy(state, LAPSE_POLICY_ZERO_SPAN) != 0) {
+        return LAPSE_OK;
+    }
+    return check_one(own, "the call", err);
+}
+
+/* The end of a term of `span` from now. */
+static enum lapse_status resolve_span(const struct lapse_job *job, struct lapse_span span, bool key,
+                                      struct lapse_image *ret) {
+    const struct lapse_now *now = &job->now;
+    unsigned overflow = lapse_policy(job->state, LAPSE_POLICY_OVERFLOW);
+    struct lapse_steady end = {INT64_MAX};
+    if (!lapse_steady_add(now->store, span, &end)) {
+        if (overflow == LAPSE_OVERFLOW_ENDED && key) {
+            end_at_once(now, ret);
+            return LAPSE_OK;
+        }
+        struct lapse_span most = lapse_steady_between(now->store, end);
+        if (overflow != LAPSE_OVERFLOW_SATURATE || most.ns <= 0) {
+            char text[LAPSE_TIME_TEXT_MAX];
+            return lapse_error_set(job->err, LAPSE_RANGE,
+                                   "a term of %s from store time %lld ns ends past "
+                                   "the range of time; give a shorter one",
+                                   lapse_span_print(span, text), (long long)now->store.ns);
+        }
+        span = most;
+    }
+    ret->end_kind = LAPSE_END_STEADY;
+    ret->end_ns = end.ns;
+    ret->span_ns = span.ns;
+    return LAPSE_OK;
+}
+
+/* A term that is over at the instant of the call; no row is stored with it. */
+static void end_at_once(const struct lapse_now *now, struct lapse_image *ret) {
+    ret->source = LAPSE_SOURCE_OWN;
+    ret->end_kind = LAPSE_END_STEADY;
+    ret->end_ns = now->store.ns;
+    ret->span_ns = 0;
 }
 
 static enum lapse_status check_session(struct lapse_bytes name, struct lapse_error *err) {

@@ -65,12 +65,20 @@ void lapse_testing_open(struct lapse_testing *t) {
 
 void lapse_testing_open_with(struct lapse_testing *t, struct lapse_testing_journal *journal,
                              size_t watch_events_max) {
+    lapse_testing_open_policies(t, journal, watch_events_max, NULL);
+}
+
+void lapse_testing_open_policies(struct lapse_testing *t, struct lapse_testing_journal *journal,
+                                 size_t watch_events_max, const struct lapse_policies *policies) {
     memset(t, 0, sizeof(*t));
     lapse_clock_manual_init(&t->clock, (struct lapse_wall){S(1000)});
     lapse_testing_alloc_init(&t->alloc);
     t->options.alloc = &t->alloc.vtable;
     t->options.clock = lapse_clock_manual_vtable(&t->clock);
     t->options.watch_events_max = watch_events_max;
+    if (policies != NULL) {
+        t->options.policies = *policies;
+    }
     if (journal != NULL) {
         t->options.journal = lapse_testing_journal_vtable(journal);
     }

@@ -49,6 +49,9 @@ struct lapse_testing {
 void lapse_testing_open(struct lapse_testing *t);
 void lapse_testing_open_with(struct lapse_testing *t, struct lapse_testing_journal *journal,
                              size_t watch_events_max);
+/* policies NULL: strict. */
+void lapse_testing_open_policies(struct lapse_testing *t, struct lapse_testing_journal *journal,
+                                 size_t watch_events_max, const struct lapse_policies *policies);
 /* Checks, closes, and fails the test if memory is out. */
 void lapse_testing_close(struct lapse_testing *t);
 /* Fails the test unless every invariant holds. */

@@ -3,7 +3,7 @@
  * Memory is reserved before a row changes, and every changed row is listed once with the image it
  * had. Playing the list back needs no memory and cannot fail; read forwards it is the set of rows
  * that differ, which is what the journal writes. */
-#include "state.h"
+#include "decide.h"
 
 static void free_events(struct lapse_state *state);
 static struct lapse_kept *make_kept(struct lapse_job *job, const struct lapse_event *event,
@@ -16,6 +16,8 @@ void lapse_txn_begin(struct lapse_state *state) {
     state->txn.token_before = state->token;
     state->txn.ceilings_before = state->ceilings;
     state->txn.session_before = state->session;
+    state->txn.swept_before = state->swept;
+    state->txn.revision_before = state->revision;
 }
 
 bool lapse_txn_touch(struct lapse_state *state, struct lapse_node *node) {
@@ -62,16 +64,18 @@ enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind k
                                   const struct lapse_image *image, int64_t *ret_revision) {
     struct lapse_state *state = job->state;
     struct lapse_image row = bucket->row->now;
-    if (row.revision == INT64_MAX) {
+    bool takes = lapse_decide_takes_revision(state, bucket, kind);
+    int64_t revision = image->revision;
+    if (takes && !lapse_decide_next_revision(state, bucket, key, &revision)) {
         return lapse_error_set(job->err, LAPSE_RANGE,
                                "the bucket has given its last revision; "
                                "write to another bucket");
     }
-    row.revision++;
+    row.revision = row.revision < revision ? revision : row.revision;
     struct lapse_event event = {.kind = kind,
                                 .bucket = lapse_node_key(bucket->row),
                                 .key = key,
-                                .revision = row.revision,
+                                .revision = revision,
                                 .at = job->now.store};
     if (kind == LAPSE_EVENT_PUT) {
         event.value = lapse_image_blob(image);
@@ -88,6 +92,7 @@ enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind k
         return lapse_error_set(job->err, LAPSE_NOMEM, "no memory for an event");
     }
     lapse_txn_set(state, bucket->row, &row);
+    state->revision = state->revision < revision ? revision : state->revision;
     if (kept != NULL) {
         if (state->txn.events == NULL) {
             state->txn.events = kept;
@@ -97,7 +102,7 @@ enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind k
         state->txn.events_tail = kept;
         bucket->pending++;
     }
-    *ret_revision = row.revision;
+    *ret_revision = revision;
     return LAPSE_OK;
 }
 
@@ -126,6 +131,8 @@ void lapse_txn_rollback(struct lapse_state *state) {
     state->token = txn->token_before;
     state->ceilings = txn->ceilings_before;
     state->session = txn->session_before;
+    state->swept = txn->swept_before;
+    state->revision = txn->revision_before;
     lapse_wheel_settle(&state->steady);
 }
 
@@ -146,7 +153,7 @@ void lapse_txn_finish(struct lapse_state *state) {
             lapse_alloc_free(state->alloc, before->blob, before->blob_len);
         }
         if (node->now.present) {
-            lapse_idle_settle(state, node);
+            lapse_idle_settle(state, node, before);
         } else {
             lapse_state_drop_node(state, node);
         }

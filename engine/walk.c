@@ -36,6 +36,10 @@ enum lapse_status lapse_state_walk(const struct lapse_state *state, lapse_row_vi
         lapse_state_counter_row("session", state->session, &row);
         status = visit(ctx, &row);
     }
+    if (status == LAPSE_OK && state->swept != 0) {
+        lapse_state_counter_row("swept", state->swept, &row);
+        status = visit(ctx, &row);
+    }
     if (status == LAPSE_OK) {
         lapse_state_counter_row("token", state->token, &row);
         status = visit(ctx, &row);
@@ -65,6 +69,7 @@ void lapse_state_mark_row(const struct lapse_state *state, struct lapse_row *ret
     ret->mark.reading = state->mark.reading;
     ret->mark.ceiling_store = state->ceilings.store;
     ret->mark.ceiling_token = state->ceilings.token;
+    ret->mark.policies = lapse_policies_code(&state->policies);
 }
 
 void lapse_state_peak_row(const struct lapse_peak *peak, struct lapse_row *ret) {

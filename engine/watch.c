@@ -1,7 +1,7 @@
 /* Watches: a watcher is a cursor over its bucket's ring, pulled and never called back (WATCH-01).
  * One that starts from a revision is first told its past (past.c), and may be overtaken by the ring
  * meanwhile like any other. All of it is a matter of this tenure. */
-#include "state.h"
+#include "decide.h"
 
 #include <string.h>
 
@@ -22,6 +22,12 @@ static enum lapse_status no_memory(struct lapse_job *job);
 
 enum lapse_status lapse_watch_start(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
+    if (!lapse_decide_by_bucket(job->state)) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "this store counts revisions by %s, so its events have no order in "
+                               "a bucket that a watch could follow; read the keys instead",
+                               lapse_decide_first_revision(job->state) == 0 ? "key" : "store");
+    }
     if (job->state->watcher_count >= LAPSE_WATCHERS_MAX) {
         return lapse_error_set(job->err, LAPSE_INVALID,
                                "%zu watches run and at most %d can; end "
@@ -103,7 +109,9 @@ static enum lapse_status start_live(struct lapse_job *job) {
         enum lapse_status status = lapse_kv_list_all(job);
         return status == LAPSE_OK ? add(job) : status;
     }
-    const struct lapse_node *node = lapse_table_find(&job->bucket->records, command->key);
+    const struct lapse_node *node =
+        lapse_record_current(job->state, lapse_table_find(&job->bucket->records, command->key),
+                             &job->now, true);
     if (lapse_record_shown(job->state, node, &job->now)) {
         struct lapse_item item = {.key = lapse_node_key(node),
                                   .value = lapse_image_blob(&node->now),

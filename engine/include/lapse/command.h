@@ -114,7 +114,9 @@ enum lapse_record_kind {
     LAPSE_RECORD_VALUE = 1,
     LAPSE_RECORD_TOMBSTONE = 2, /* a delete */
     LAPSE_RECORD_MARKER = 3,    /* an end */
-    LAPSE_RECORD_PURGE = 4      /* a purge */
+    LAPSE_RECORD_PURGE = 4,     /* a purge */
+    LAPSE_RECORD_GONE = 5       /* where a policy has keys remembered that are gone: the last
+                                   revision of one; no call shows it */
 };
 
 /* Documented limits; past them a call answers INVALID and names the value seen. */
@@ -156,7 +158,8 @@ struct lapse_command {
             struct lapse_bytes session; /* ACQUIRE: the lease ends with it; empty: none */
             bool has_token;           /* EXTEND RELEASE: a token alone names the grant */
             int64_t token;
-            enum lapse_durability durability; /* ACQUIRE */
+            enum lapse_durability durability; /* ACQUIRE; where a policy has the durabilities
+                                                 independent, EXTEND RELEASE INSPECT too */
         } lease;
         struct { /* GET ENTRY HAS */
             bool peek;        /* renews nothing */

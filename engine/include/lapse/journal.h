@@ -20,7 +20,8 @@ enum lapse_row_kind {
     LAPSE_ROW_RECORD = 2,  /* key: bucket, key, revision */
     LAPSE_ROW_LEASE = 3,   /* key: key (the name) */
     LAPSE_ROW_SESSION = 4, /* key: key (the session's name), revision (which incarnation) */
-    LAPSE_ROW_COUNTER = 5, /* key: key (the counter's name: "token", "session") */
+    LAPSE_ROW_COUNTER = 5, /* key: key (the counter's name: "token", "session"; where the ends of
+                              keys are seen by sweeps, "swept": the store time of the last one) */
     LAPSE_ROW_MARK = 6,    /* key: key, and for "peak" revision */
     LAPSE_ROW_REQUEST = 7  /* key: key (the request id) */
 };
@@ -50,7 +51,8 @@ enum lapse_term_source {
  *   MARK, key "now"    the last command: `mark` its time, `revision` its number
  *   RECORD             a deferred renewal: `record` as it will be, `mark.store` its oldest use
  *   COUNTER "token"    the last token given to an ephemeral lease, if one was; before those
- *   LEASE              an ephemeral lease
+ *   COUNTER "messages" where unused ones are dropped: how many calls have come to them
+ *   LEASE              an ephemeral lease; `mark.store` is its last use
  *
  * Ceilings (0: none) bound what answers may show beyond what is durable: store time with sync FULL
  * or NORMAL, tokens of ephemeral leases always, and with NORMAL every token and revision. A commit
