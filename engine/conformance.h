@@ -24,6 +24,20 @@ enum lapse_status conformance_memory(void *ctx, const struct lapse_options *opti
 /* lapse_open_file on the path ctx. */
 enum lapse_status conformance_file(void *ctx, const struct lapse_options *options,
                                    struct lapse **ret, struct lapse_error *err);
+/* A step: `at` is store time, `wall` a step of the wall before it. One that is `held` is not
+ * followed by a reopen: what it leaves lives as long as the handle. A poll and an unwatch are of
+ * the last watcher, whatever number it has. */
+struct conformance_step {
+    int64_t at;
+    struct lapse_command command;
+    const char *answer;
+    int64_t wall;
+    bool held;
+};
+
+extern const struct conformance_step conformance_steps[];
+extern const size_t conformance_step_count;
+
 /* Which verbs the list calls: a bit each, 1 << verb. */
 uint64_t conformance_verbs(void);
 

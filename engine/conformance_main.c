@@ -17,18 +17,11 @@ static void report(const char *name, bool right, const char *message) {
     }
 }
 
-/* Every verb is called, but for those named here: a verb that is added to the list leaves it. */
-static bool calls_all_but_these(void) {
-    static const enum lapse_verb without[] = {LAPSE_VERB_HISTORY,   LAPSE_VERB_BATCH,
-                                              LAPSE_VERB_SESSION,   LAPSE_VERB_KEEPALIVE,
-                                              LAPSE_VERB_CLOSE,     LAPSE_VERB_ALTER};
+static bool calls_every_verb(void) {
     uint64_t wanted = 0;
 #define ADD(id, value, word, klass) wanted |= UINT64_C(1) << (value);
     LAPSE_VERB_TABLE(ADD)
 #undef ADD
-    for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++) {
-        wanted &= ~(UINT64_C(1) << without[i]);
-    }
     return conformance_verbs() == wanted;
 }
 
@@ -44,8 +37,7 @@ int main(void) {
     report("the memory store gives the answers", conformance_run(&memory, message), message);
     report("the store file gives the same", conformance_run(&file, message), message);
     report("and reopened between steps", conformance_run(&reopened, message), message);
-    report("the list calls every verb but those named", calls_all_but_these(),
-           "a verb is missing from the list, or is named as missing and is not");
+    report("the list calls every verb", calls_every_verb(), "a verb is missing from the list");
     lapse_testing_dir_remove(&dir);
     return failed == 0 ? 0 : 1;
 }

@@ -9,7 +9,7 @@
 static void expect_unavailable(struct lapse_testing *t, uint64_t durable) {
     struct lapse_due due;
     struct lapse *fork = NULL;
-    for (int verb = LAPSE_VERB_OPEN; verb <= LAPSE_VERB_MARK; verb++) {
+    for (int verb = LAPSE_VERB_OPEN; verb <= LAPSE_VERB_ALTER; verb++) {
         struct lapse_command command = {
             .verb = (enum lapse_verb)verb, .bucket = lapse_bytes_of("ttl")};
         command.key = lapse_bytes_of("a");

@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
 /* `done` calls stand before the round; returns how many do after it. */
 static int64_t play_round(struct killing *k, int round, int64_t done) {
     uint64_t chance = (uint64_t)round;
-    enum lapse_sync sync = round % 2 == 0 ? LAPSE_SYNC_FULL : LAPSE_SYNC_NORMAL;
+    enum lapse_sync sync = round % 4 == 0 ? LAPSE_SYNC_FULL : LAPSE_SYNC_NORMAL;
     int64_t kill_after = (int64_t)draw(&chance, 10);
     int pipe_ends[2];
     if (pipe(pipe_ends) != 0) {

@@ -73,6 +73,8 @@ bool lapse_testing_is(struct lapse_bytes bytes, const char *text);
 
 /* ---- A story: a fixed list of calls that holds every verb, most answers and all kinds of end. */
 size_t lapse_testing_story_length(void);
+/* The command of call `i`. */
+struct lapse_command lapse_testing_story_command(size_t i);
 /* Makes call `i` at its own time: moves the clock, then calls. */
 enum lapse_status lapse_testing_story(struct lapse_testing *t, size_t i);
 void lapse_testing_story_enter(struct lapse_testing *t, size_t i);

@@ -139,6 +139,22 @@ static const struct call calls[] = {
     {S(600), LAPSE_VERB_REAP, "", "", "", 0, 100, 0},
     {S(600), LAPSE_VERB_WATCH, "kept", "", "", LAPSE_WATCH_REVISION, 1, 0},
     {S(600), LAPSE_VERB_POLL, "", "", "", 0, 5, 0},
+    {S(600), LAPSE_VERB_SET, "kept", "own", "idle", LAPSE_TERM_IDLE | CAPPED, S(30), 0},
+    {S(600), LAPSE_VERB_SET, "kept", "p", "one", 0, 0, 0},
+    {S(600), LAPSE_VERB_SET, "kept", "q", "two", 0, 0, 0},
+    {S(605), LAPSE_VERB_LIST, "kept", "", "own", 0, 1, 0},
+    {S(605), LAPSE_VERB_ALL, "kept", "", "p", 0, 1, 0},
+    {S(605), LAPSE_VERB_COUNT, "kept", "", "own", 0, 0, 0},
+    {S(605), LAPSE_VERB_EXPIRE, "kept", "q", "", LAPSE_TERM_IDLE, S(40), 0},
+    {S(610), LAPSE_VERB_GET, "kept", "q", "", 0, 0, 0},
+    {S(610), LAPSE_VERB_ACQUIRE, "", "jobs/9", "w9", 0, S(30), 0},
+    {S(610), LAPSE_VERB_INSPECT, "", "jobs/9", "", 0, 0, 0},
+    {S(610), LAPSE_VERB_EXTEND, "", "jobs/9", "w1", 0, S(30), 0},
+    {S(610), LAPSE_VERB_ACQUIRE, "", "jobs/8", "w8", EPHEMERAL, S(30), 0},
+    {S(610), LAPSE_VERB_INSPECT, "", "jobs/8", "", 0, 0, 0},
+    {S(610), LAPSE_VERB_RELEASE, "", "jobs/8", "w9", 0, 0, 0},
+    {S(640), LAPSE_VERB_SESSION, "", "last", "w", 0, S(1), 0},
+    {S(650), LAPSE_VERB_REAP, "", "", "", 0, 100, 0},
 };
 
 /* The batches, by the number of the call: the first is done, the second refused at its end, the
@@ -163,6 +179,10 @@ static const struct lapse_command batches[][4] = {
 
 size_t lapse_testing_story_length(void) {
     return sizeof(calls) / sizeof(calls[0]);
+}
+
+struct lapse_command lapse_testing_story_command(size_t i) {
+    return command_of(&calls[i]);
 }
 
 enum lapse_status lapse_testing_story(struct lapse_testing *t, size_t i) {
@@ -331,8 +351,12 @@ static void fill_read(const struct call *call, struct lapse_command *command) {
         command->u.read.has_revision = (call->given & VERSIONED) != 0;
         command->u.read.revision = call->number;
         break;
+    case LAPSE_VERB_LIST:
     case LAPSE_VERB_ALL:
+    case LAPSE_VERB_COUNT:
     case LAPSE_VERB_HISTORY:
+        command->u.page.has_after = call->value[0] != '\0';
+        command->u.page.after = lapse_bytes_of(call->value);
         command->u.page.limit = (size_t)call->number;
         break;
     default:

@@ -14,6 +14,9 @@ static bool fails(struct lapse_testing_vfs *owner, enum lapse_testing_call kind)
 static sqlite3_vfs *below(void);
 static sqlite3_file *real_of(sqlite3_file *file);
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret);
+static void hook_memory(void);
+static void *get_memory(int bytes);
+static void *resize_memory(void *ptr, int bytes);
 static int close_file(sqlite3_file *file);
 static int read_file(sqlite3_file *file, void *buf, int len, sqlite3_int64 at);
 static int write_file(sqlite3_file *file, const void *buf, int len, sqlite3_int64 at);
@@ -51,8 +54,31 @@ static const sqlite3_io_methods methods = {
     .xShmUnmap = shm_unmap,
 };
 
+/* SQLite asks for memory without a context. */
+static struct {
+    sqlite3_mem_methods real;
+    struct lapse_testing_vfs *owner;
+} memory;
+
+/* Of a VFS without shared memory. */
+static const sqlite3_io_methods methods_plain = {
+    .iVersion = 1,
+    .xClose = close_file,
+    .xRead = read_file,
+    .xWrite = write_file,
+    .xTruncate = truncate_file,
+    .xSync = sync_file,
+    .xFileSize = size_file,
+    .xLock = lock_file,
+    .xUnlock = unlock_file,
+    .xCheckReservedLock = reserved,
+    .xFileControl = control,
+    .xSectorSize = sector,
+    .xDeviceCharacteristics = traits,
+};
+
 void lapse_testing_vfs_init(struct lapse_testing_vfs *vfs, const char *name) {
-    (void)sqlite3_initialize();
+    hook_memory();
     *vfs = (struct lapse_testing_vfs){.fail_at = 0};
     sqlite3_vfs *own = malloc(sizeof(*own));
     if (own == NULL) {
@@ -65,10 +91,12 @@ void lapse_testing_vfs_init(struct lapse_testing_vfs *vfs, const char *name) {
     own->szOsFile += (int)sizeof(struct file);
     own->xOpen = open_file;
     vfs->vfs = own;
+    memory.owner = vfs;
     (void)sqlite3_vfs_register(own, 0);
 }
 
 void lapse_testing_vfs_finish(struct lapse_testing_vfs *vfs) {
+    memory.owner = NULL;
     (void)sqlite3_vfs_unregister(vfs->vfs);
     free(vfs->vfs);
 }
@@ -93,6 +121,29 @@ static bool fails(struct lapse_testing_vfs *owner, enum lapse_testing_call kind)
            nth < owner->fail_at + owner->fail_for;
 }
 
+/* Puts the faults before SQLite's own allocator; that is possible only while SQLite is at rest. */
+static void hook_memory(void) {
+    if (memory.real.xMalloc == NULL) {
+        (void)sqlite3_shutdown();
+        (void)sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory.real);
+        sqlite3_mem_methods own = memory.real;
+        own.xMalloc = get_memory;
+        own.xRealloc = resize_memory;
+        (void)sqlite3_config(SQLITE_CONFIG_MALLOC, &own);
+    }
+    (void)sqlite3_initialize();
+}
+
+static void *get_memory(int bytes) {
+    bool failed = memory.owner != NULL && fails(memory.owner, LAPSE_TESTING_MEMORY);
+    return failed ? NULL : memory.real.xMalloc(bytes);
+}
+
+static void *resize_memory(void *ptr, int bytes) {
+    bool failed = memory.owner != NULL && fails(memory.owner, LAPSE_TESTING_MEMORY);
+    return failed ? NULL : memory.real.xRealloc(ptr, bytes);
+}
+
 static sqlite3_vfs *below(void) {
     return sqlite3_vfs_find(NULL);
 }
@@ -108,9 +159,12 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     if (fails(own->owner, LAPSE_TESTING_OPEN)) {
         return SQLITE_CANTOPEN;
     }
+    if (own->owner->read_only && (flags & SQLITE_OPEN_READWRITE) != 0) {
+        flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
+    }
     int code = below()->xOpen(below(), name, own->real, flags, ret);
     if (own->real->pMethods != NULL) {
-        own->base.pMethods = &methods;
+        own->base.pMethods = own->owner->no_index ? &methods_plain : &methods;
     }
     return code;
 }
@@ -121,7 +175,8 @@ static int close_file(sqlite3_file *file) {
 
 static int read_file(sqlite3_file *file, void *buf, int len, sqlite3_int64 at) {
     if (fails(((struct file *)file)->owner, LAPSE_TESTING_READ)) {
-        return SQLITE_IOERR_READ;
+        int code = ((struct file *)file)->owner->read_code;
+        return code == 0 ? SQLITE_IOERR_READ : code;
     }
     return real_of(file)->pMethods->xRead(real_of(file), buf, len, at);
 }
@@ -152,10 +207,16 @@ static int sync_file(sqlite3_file *file, int flags) {
 }
 
 static int size_file(sqlite3_file *file, sqlite3_int64 *ret) {
+    if (fails(((struct file *)file)->owner, LAPSE_TESTING_SIZE)) {
+        return SQLITE_IOERR_FSTAT;
+    }
     return real_of(file)->pMethods->xFileSize(real_of(file), ret);
 }
 
 static int lock_file(sqlite3_file *file, int level) {
+    if (fails(((struct file *)file)->owner, LAPSE_TESTING_LOCK)) {
+        return SQLITE_IOERR_LOCK;
+    }
     return real_of(file)->pMethods->xLock(real_of(file), level);
 }
 
@@ -188,6 +249,9 @@ static int shm_map(sqlite3_file *file, int region, int bytes, int extend, void v
 }
 
 static int shm_lock(sqlite3_file *file, int offset, int count, int flags) {
+    if ((flags & SQLITE_SHM_LOCK) != 0 && fails(((struct file *)file)->owner, LAPSE_TESTING_LOCK)) {
+        return SQLITE_IOERR_SHMLOCK;
+    }
     return real_of(file)->pMethods->xShmLock(real_of(file), offset, count, flags);
 }
 

@@ -11,6 +11,9 @@ enum lapse_testing_call {
     LAPSE_TESTING_SYNC,
     LAPSE_TESTING_READ,
     LAPSE_TESTING_MAP, /* of the index of the log */
+    LAPSE_TESTING_SIZE,
+    LAPSE_TESTING_LOCK,
+    LAPSE_TESTING_MEMORY, /* of SQLite; not of the engine's allocator */
     LAPSE_TESTING_CALLS
 };
 
@@ -24,10 +27,14 @@ struct lapse_testing_vfs {
     int fail_for; /* how many from there on */
     enum lapse_testing_left left;
     bool full; /* a failing write says that the disk is full */
+    int read_code;    /* what a failing read says; 0: that it failed */
+    bool read_only;   /* opens no file for writing */
+    bool no_index;    /* has no shared memory, so no index of a log */
     int counts[LAPSE_TESTING_CALLS];
 };
 
-/* Registers it under `name`; syncs are counted and left out. */
+/* Registers it under `name`; syncs are counted and left out. One at a time: SQLite's memory is the
+ * process's, so its faults are those of the last one made. */
 void lapse_testing_vfs_init(struct lapse_testing_vfs *vfs, const char *name);
 void lapse_testing_vfs_finish(struct lapse_testing_vfs *vfs);
 /* Bytes that SQLite has out. */
