@@ -59,5 +59,5 @@ static void *libc_resize(void *ctx, void *ptr, size_t old_bytes, size_t new_byte
         free(ptr);
         return NULL;
     }
-    return realloc(ptr, new_bytes);
+    return ptr == NULL ? malloc(new_bytes) : realloc(ptr, new_bytes);
 }

@@ -31,6 +31,8 @@ static const struct verb_row *find_row(enum lapse_verb verb);
 static const char *key_word(unsigned needs);
 static enum lapse_status check_len(struct lapse_job *job, const char *what,
                                    struct lapse_bytes bytes, size_t most, bool may_be_empty);
+static enum lapse_status refuse_len(struct lapse_job *job, const char *what,
+                                    struct lapse_bytes bytes, size_t most);
 static enum lapse_status check_extra(struct lapse_job *job);
 static enum lapse_status check_acquire(struct lapse_job *job);
 
@@ -79,7 +81,7 @@ enum lapse_status lapse_job_check(struct lapse_job *job) {
                                (int)command->verb);
     }
     enum lapse_status status = LAPSE_OK;
-    if (status == LAPSE_OK) {
+    if (command->request.len > 0) {
         status = lapse_request_check(job);
     }
     if (status == LAPSE_OK &&
@@ -105,7 +107,12 @@ enum lapse_status lapse_job_check(struct lapse_job *job) {
 
 static enum lapse_status find_bucket(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
-    job->bucket = lapse_state_bucket(job->state, command->bucket);
+    struct lapse_bucket *recent = job->state->recent;
+    if (recent != NULL && lapse_bytes_equal(lapse_node_key(recent->row), command->bucket)) {
+        job->bucket = recent;
+        return LAPSE_OK;
+    }
+    job->bucket = job->state->recent = lapse_state_bucket(job->state, command->bucket);
     if (job->bucket == NULL) {
         char name[MESSAGE_BYTES];
         return lapse_error_set(job->err, LAPSE_INVALID,
@@ -144,9 +151,7 @@ bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret) {
     if ((needs & NEED_FLUSH) != 0 && !owes) {
         return false;
     }
-    struct lapse_node *node = lapse_table_find(&job->bucket->records, command->key);
-    job->looked = true;
-    job->found = node;
+    struct lapse_node *node = lapse_job_find(job);
     if (node == NULL) {
         return false;
     }
@@ -163,21 +168,28 @@ bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret) {
     return owed;
 }
 
-struct lapse_node *lapse_job_find(const struct lapse_job *job) {
-    return job->looked ? job->found : lapse_table_find(&job->bucket->records, job->command->key);
+struct lapse_node *lapse_job_find(struct lapse_job *job) {
+    if (!job->looked) {
+        job->looked = true;
+        job->found = lapse_table_find(&job->bucket->records, job->command->key);
+    }
+    return job->found;
 }
 
 enum lapse_status lapse_job_apply(struct lapse_job *job) {
+    const struct verb_row *row = find_row(job->command->verb);
+    bool remembered = job->command->request.len > 0;
     enum lapse_status status = LAPSE_OK;
-    bool judged = lapse_decide_condition_first(job->state) && !lapse_kv_condition_holds(job);
-    if (!judged && lapse_request_recall(job, &status)) {
+    bool judged = remembered && lapse_decide_condition_first(job->state) &&
+                  !lapse_kv_condition_holds(job);
+    if (remembered && !judged && lapse_request_recall(job, &status)) {
         return status;
     }
-    if (lapse_ephemeral_takes(job)) {
+    if ((row->needs & NEED_NAME) != 0 && lapse_ephemeral_takes(job)) {
         return lapse_ephemeral_run(job);
     }
-    status = find_row(job->command->verb)->run(job);
-    return status == LAPSE_OK ? lapse_request_note(job) : status;
+    status = row->run(job);
+    return status == LAPSE_OK && remembered ? lapse_request_note(job) : status;
 }
 
 /* An end is marked as its bucket says when it comes. So before the bucket says otherwise, the
@@ -213,19 +225,24 @@ static const char *key_word(unsigned needs) {
 
 static enum lapse_status check_len(struct lapse_job *job, const char *what,
                                    struct lapse_bytes bytes, size_t most, bool may_be_empty) {
-    if (bytes.len == 0 && !may_be_empty) {
+    if (bytes.len <= most && (bytes.len > 0 || may_be_empty)) {
+        return LAPSE_OK;
+    }
+    return refuse_len(job, what, bytes, most);
+}
+
+static enum lapse_status refuse_len(struct lapse_job *job, const char *what,
+                                    struct lapse_bytes bytes, size_t most) {
+    if (bytes.len == 0) {
         return lapse_error_set(job->err, LAPSE_INVALID,
                                "%s: the %s is empty; give at least one "
                                "byte",
                                lapse_verb_word(job->command->verb), what);
     }
-    if (bytes.len > most) {
-        return lapse_error_set(job->err, LAPSE_INVALID,
-                               "%s: the %s has %zu bytes; at most %zu are "
-                               "taken",
-                               lapse_verb_word(job->command->verb), what, bytes.len, most);
-    }
-    return LAPSE_OK;
+    return lapse_error_set(job->err, LAPSE_INVALID,
+                           "%s: the %s has %zu bytes; at most %zu are "
+                           "taken",
+                           lapse_verb_word(job->command->verb), what, bytes.len, most);
 }
 
 /* What only some verbs carry: a value, an owner, a version. */

@@ -88,11 +88,13 @@ uint64_t lapse_bytes_hash(struct lapse_bytes bytes) {
         uint64_t tail = whole ? word_at(bytes.data + bytes.len - sizeof(uint64_t), sizeof(uint64_t))
                               : word_at(bytes.data, bytes.len);
         hash = (hash ^ tail) * factor;
+        hash ^= hash >> 32;
     }
-    /* The low bits choose the slot, so the high ones are folded into them. */
-    hash ^= hash >> 32;
+    /* The low bits choose the slot. A product's low bits know nothing of the high ones of its
+     * factors, so those are folded into them once more; folding twice without a product between
+     * would undo itself. */
     hash *= factor;
-    return hash ^ (hash >> 29);
+    return hash ^ (hash >> 32);
 }
 
 /* Up to eight bytes as a number, the first lowest, on every machine. */

@@ -32,14 +32,14 @@ static bool acquires(const struct lapse_command *command);
 static bool numbers_pass(const struct lapse_state *state);
 static int64_t ahead(int64_t number, int64_t by);
 
-bool lapse_ceiling_owed(const struct lapse *store, const struct lapse_job *job,
+bool lapse_ceiling_asks(const struct lapse *store, const struct lapse_job *job,
                         struct lapse_command *ret) {
     const struct lapse_state *state = job->state;
-    struct lapse_command mark = {.verb = LAPSE_VERB_MARK};
-    bool owed = false;
     if (job->command->verb == LAPSE_VERB_MARK) {
         return false;
     }
+    struct lapse_command mark = {.verb = LAPSE_VERB_MARK};
+    bool owed = false;
     /* A reap that is late enough commits its instant of itself. */
     bool itself = job->command->verb == LAPSE_VERB_REAP && reap_marks(job);
     if (store->journaled && !itself) {

@@ -6,8 +6,14 @@
 #include "handle.h"
 
 /* The MARK that must precede the checked command, and true; else false. */
-bool lapse_ceiling_owed(const struct lapse *store, const struct lapse_job *job,
+bool lapse_ceiling_asks(const struct lapse *store, const struct lapse_job *job,
                         struct lapse_command *ret);
+/* The same, having seen at once that a store in memory owes none. */
+static inline bool lapse_ceiling_owed(const struct lapse *store, const struct lapse_job *job,
+                                      struct lapse_command *ret) {
+    bool overtaken = job->state->ephemeral.token > job->state->token;
+    return (store->journaled || overtaken) && lapse_ceiling_asks(store, job, ret);
+}
 /* How the commit of an applied command is synced. */
 enum lapse_sync lapse_ceiling_sync(const struct lapse *store, const struct lapse_job *job);
 /* Of a synced commit under way: raises the ceilings that it makes durable. The undo list takes it

@@ -44,7 +44,7 @@ struct lapse_node *lapse_ephemeral_find(const struct lapse_state *state, struct 
 enum lapse_class lapse_ephemeral_class(const struct lapse_job *job) {
     const struct lapse_command *command = job->command;
     enum lapse_class klass = lapse_command_class(command);
-    if (klass != LAPSE_CLASS_LOG) {
+    if (klass != LAPSE_CLASS_LOG || job->state->ephemeral.names.count == 0) {
         return klass;
     }
     bool local = decides(job->state, command, &job->now);

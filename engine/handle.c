@@ -236,9 +236,7 @@ static enum lapse_status carry_out(struct lapse *store, const struct lapse_comma
     struct lapse_state *state = &store->state;
     struct lapse_job job = {.state = state, .command = command, .result = result, .err = err};
     lapse_result_begin(result, command->verb);
-    struct lapse_mark mark = state->last;
-    enum lapse_status status = enter(store, &job, &mark);
-    state->last = mark;
+    enum lapse_status status = enter(store, &job, &state->last);
     if (status == LAPSE_OK) {
         status = lapse_job_check(&job);
     }
@@ -337,6 +335,10 @@ static enum lapse_status run(struct lapse *store, struct lapse_job *job) {
                                "the number of commands would leave its range");
     }
     state->seq++;
+    if (job->klass == LAPSE_CLASS_READ) {
+        /* It changes no row, so there is nothing to make durable and nothing to take back. */
+        return lapse_job_apply(job);
+    }
     job->now.log_seq = state->log_seq + 1;
     lapse_txn_begin(state);
     enum lapse_status status = lapse_job_apply(job);

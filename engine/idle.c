@@ -24,9 +24,12 @@ static struct lapse_deferred **slot_of(const struct lapse_state *state,
 static void enqueue(struct lapse_state *state, struct lapse_deferred *deferred);
 
 struct lapse_end lapse_idle_end(const struct lapse_state *state, const struct lapse_node *node) {
-    const struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
     struct lapse_end end = lapse_state_end(&node->now);
-    if (lapse_decide_shows_renewal(state) && pending(node, deferred)) {
+    if (!node->deferred || !lapse_decide_shows_renewal(state)) {
+        return end;
+    }
+    const struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
+    if (pending(node, deferred)) {
         bool fits = end_after(&node->now, deferred->used.ns, &end.ns);
         LAPSE_ASSERT(fits);
     }

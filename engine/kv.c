@@ -8,7 +8,7 @@ static enum lapse_status drop_key(struct lapse_job *job, struct lapse_node *newe
 static enum lapse_status set_words(struct lapse_job *job, struct lapse_bucket *bucket,
                                    const struct lapse_bucket_config *config);
 static bool refuses(struct lapse_job *job, const struct lapse_node *live);
-static struct lapse_node *find_live(const struct lapse_job *job);
+static struct lapse_node *find_live(struct lapse_job *job);
 static void show_end(struct lapse_job *job, const struct lapse_image *image);
 static enum lapse_status no_memory(struct lapse_job *job);
 
@@ -200,7 +200,7 @@ enum lapse_status lapse_kv_retime(struct lapse_job *job) {
     return gone ? lapse_record_end(job, live) : LAPSE_OK;
 }
 
-bool lapse_kv_condition_holds(const struct lapse_job *job) {
+bool lapse_kv_condition_holds(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
     int64_t found = 0;
     switch (command->verb) {
@@ -223,7 +223,8 @@ bool lapse_kv_condition_holds(const struct lapse_job *job) {
  * alone. */
 static enum lapse_status put(struct lapse_job *job, struct lapse_image *image) {
     struct lapse_bytes key = job->command->key;
-    struct lapse_node *newest = lapse_table_find(&job->bucket->records, key);
+    struct lapse_node *newest = lapse_job_find(job);
+    job->looked = false;
     enum lapse_status status = lapse_record_clear_ended(job, newest, &newest);
     if (status == LAPSE_OK) {
         status = lapse_txn_event(job, LAPSE_EVENT_PUT, job->bucket, key, image, &image->revision);
@@ -279,7 +280,7 @@ static bool refuses(struct lapse_job *job, const struct lapse_node *live) {
 }
 
 /* The live entry of the command's key, or NULL. Its deferred renewal has been flushed before. */
-static struct lapse_node *find_live(const struct lapse_job *job) {
+static struct lapse_node *find_live(struct lapse_job *job) {
     struct lapse_node *node =
         lapse_record_current(job->state, lapse_job_find(job), &job->now, false);
     return lapse_record_live(node, &job->now) ? node : NULL;

@@ -24,7 +24,7 @@ enum lapse_status lapse_kv_read(struct lapse_job *job) {
     /* The use comes last: after it nothing can fail but the commit of what it wrote. */
     bool renewed = false;
     struct lapse_end end = lapse_idle_end(job->state, node);
-    if (!job->command->u.read.peek) {
+    if (node->now.idle && !job->command->u.read.peek) {
         enum lapse_status status = lapse_idle_use(job, node, &renewed, &end);
         if (status != LAPSE_OK) {
             return status;

@@ -30,10 +30,6 @@ void lapse_node_free(const lapse_alloc *alloc, struct lapse_node *node) {
     lapse_alloc_free(alloc, node, node_bytes(node->key_len));
 }
 
-struct lapse_bytes lapse_node_key(const struct lapse_node *node) {
-    return (struct lapse_bytes){node->key, node->key_len};
-}
-
 uint32_t lapse_node_hash(struct lapse_bytes key) {
     return (uint32_t)(lapse_bytes_hash(key) & UINT32_MAX);
 }
@@ -60,14 +56,6 @@ struct lapse_image lapse_node_absent(const struct lapse_node *node) {
     return (struct lapse_image){.aux.session = session ? node->now.aux.session : NULL};
 }
 
-struct lapse_bytes lapse_image_blob(const struct lapse_image *image) {
-    return (struct lapse_bytes){image->blob, image->blob_len};
-}
-
-struct lapse_end lapse_image_end(const struct lapse_image *image) {
-    return (struct lapse_end){(enum lapse_end_kind)image->end_kind, image->end_ns};
-}
-
 int64_t lapse_image_last(const struct lapse_image *image) {
     bool capped = image->end_ns == lapse_image_cap(image);
     return image->end_kind == LAPSE_END_STEADY && !capped ? image->end_ns - image->span_ns : 0;
@@ -77,17 +65,8 @@ int64_t lapse_image_written_seq(const struct lapse_image *image) {
     return image->end_kind == LAPSE_END_WALL ? image->aux.written_seq : 0;
 }
 
-struct lapse_session *lapse_image_session(const struct lapse_image *image) {
-    return image->source == LAPSE_SOURCE_SESSION ? image->aux.session : NULL;
-}
-
 int64_t lapse_image_cap(const struct lapse_image *image) {
     return image->idle ? image->aux.cap_ns : 0;
-}
-
-bool lapse_image_timed(const struct lapse_image *image) {
-    bool ends = image->end_kind != LAPSE_END_NONE || image->source == LAPSE_SOURCE_SESSION;
-    return image->present && ends && !image->covered;
 }
 
 bool lapse_image_same_row(const struct lapse_image *a, const struct lapse_image *b) {

@@ -9,6 +9,13 @@
 
 #include "lapse/journal.h"
 
+/* A hint that memory is looked at soon: a store of millions of rows mostly waits for its memory. */
+#if defined(__GNUC__) || defined(__clang__)
+#define LAPSE_PREFETCH(ptr) __builtin_prefetch(ptr)
+#else
+#define LAPSE_PREFETCH(ptr) ((void)(ptr))
+#endif
+
 #define LAPSE_POS_NONE UINT32_MAX
 #define LAPSE_BUCKET_NONE UINT16_MAX
 
@@ -75,28 +82,44 @@ struct lapse_node *lapse_node_make(const lapse_alloc *alloc, enum lapse_row_kind
                                    struct lapse_bytes key);
 /* Frees the node and its blob. */
 void lapse_node_free(const lapse_alloc *alloc, struct lapse_node *node);
-struct lapse_bytes lapse_node_key(const struct lapse_node *node);
+static inline struct lapse_bytes lapse_node_key(const struct lapse_node *node) {
+    return (struct lapse_bytes){node->key, node->key_len};
+}
+/* Asks for both lines of memory that a row usually lies in. */
+static inline void lapse_node_prefetch(const struct lapse_node *node) {
+    LAPSE_PREFETCH(node);
+    LAPSE_PREFETCH(node->key);
+}
 /* The hash by which a key is looked up. */
 uint32_t lapse_node_hash(struct lapse_bytes key);
 
 /* Copies `bytes` into the image's blob. False when memory runs out. */
 bool lapse_image_copy_blob(const lapse_alloc *alloc, struct lapse_image *image,
                            struct lapse_bytes bytes);
-struct lapse_bytes lapse_image_blob(const struct lapse_image *image);
+static inline struct lapse_bytes lapse_image_blob(const struct lapse_image *image) {
+    return (struct lapse_bytes){image->blob, image->blob_len};
+}
 /* The end that the row itself states: none for what ends with a session (lapse_state_end). */
-struct lapse_end lapse_image_end(const struct lapse_image *image);
+static inline struct lapse_end lapse_image_end(const struct lapse_image *image) {
+    return (struct lapse_end){(enum lapse_end_kind)image->end_kind, image->end_ns};
+}
 /* Store time of the write, grant or renewal that set a steady end; 0 for any other, and for one
  * that is a cap: no use moves it. */
 int64_t lapse_image_last(const struct lapse_image *image);
 /* The log command that set a date; 0 for any other end. */
 int64_t lapse_image_written_seq(const struct lapse_image *image);
 /* The session that a row ends with, or NULL. */
-struct lapse_session *lapse_image_session(const struct lapse_image *image);
+static inline struct lapse_session *lapse_image_session(const struct lapse_image *image) {
+    return image->source == LAPSE_SOURCE_SESSION ? image->aux.session : NULL;
+}
 /* The cap of an idle end; 0: none. */
 int64_t lapse_image_cap(const struct lapse_image *image);
 enum lapse_why lapse_image_why(const struct lapse_image *image);
 /* Whether the row's own end counts, so that it has a place in a heap: a covered record has none. */
-bool lapse_image_timed(const struct lapse_image *image);
+static inline bool lapse_image_timed(const struct lapse_image *image) {
+    bool ends = image->end_kind != LAPSE_END_NONE || image->source == LAPSE_SOURCE_SESSION;
+    return image->present && ends && !image->covered;
+}
 /* Whether two images of one node are told as the same row. */
 bool lapse_image_same_row(const struct lapse_image *a, const struct lapse_image *b);
 

@@ -7,6 +7,7 @@ static struct lapse_node *earlier(const struct lapse_state *state, struct lapse_
                                   struct lapse_node *b, const struct lapse_now *now);
 static struct lapse_node *next_date(const struct lapse_state *state, const struct lapse_now *now);
 static int64_t ended_at(const struct lapse_node *node, const struct lapse_now *now);
+static void look_ahead(const struct lapse_state *state, const struct lapse_node *node);
 static enum lapse_status remove_row(struct lapse_job *job, struct lapse_node *node);
 
 enum lapse_status lapse_reap_rows(struct lapse_job *job) {
@@ -26,6 +27,7 @@ enum lapse_status lapse_reap_rows(struct lapse_job *job) {
         /* A renewal is put off only while more than its second is left, and what is due has been
          * flushed before: no row that comes here has been renewed. */
         LAPSE_ASSERT(!lapse_idle_live(job->state, node, &job->now));
+        look_ahead(job->state, node);
         enum lapse_status status = remove_row(job, node);
         if (status != LAPSE_OK) {
             return status;
@@ -148,6 +150,21 @@ static int64_t ended_at(const struct lapse_node *node, const struct lapse_now *n
     struct lapse_span ago = lapse_wall_between((struct lapse_wall){end.ns}, now->wall);
     int64_t at = 0;
     return ago.ns > 0 && lapse_ns_sub(now->store.ns, ago.ns, &at) ? at : now->store.ns;
+}
+
+/* Rows that ended together lie apart in memory: asks for what the next two need. */
+static void look_ahead(const struct lapse_state *state, const struct lapse_node *node) {
+    if (node->kind != LAPSE_ROW_RECORD || node->now.end_kind != LAPSE_END_STEADY) {
+        return;
+    }
+    const struct lapse_node *next = node->at.wheel.next;
+    if (next->kind == LAPSE_ROW_RECORD) {
+        lapse_table_prefetch(&lapse_node_bucket(state, next)->records, next->hash);
+    }
+    if (next->next != NULL) {
+        lapse_node_prefetch(next->next);
+    }
+    lapse_node_prefetch(next->at.wheel.next);
 }
 
 /* Takes one row. Of an ended key the older records go first, one by one, and the newest last: it

@@ -216,7 +216,7 @@ enum lapse_status lapse_record_forget(struct lapse_job *job, struct lapse_bucket
     if (row.aux.forgotten >= revision) {
         return LAPSE_OK;
     }
-    if (!lapse_txn_touch(job->state, bucket->row)) {
+    if (!bucket->row->listed && !lapse_txn_touch(job->state, bucket->row)) {
         return no_memory(job);
     }
     row.aux.forgotten = revision;

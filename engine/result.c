@@ -7,6 +7,7 @@
 #include <string.h>
 
 static bool copy(struct lapse_result *result, struct lapse_bytes from, struct lapse_bytes *ret);
+static void append(struct lapse_result *result, struct lapse_bytes *bytes);
 static bool grow_buffer(struct lapse_result *result, size_t more);
 static void rebase(struct lapse_bytes *bytes, const unsigned char *from, unsigned char *to);
 static void rebase_event(struct lapse_event *event, const unsigned char *from, unsigned char *to);
@@ -115,17 +116,37 @@ bool lapse_result_delivery(struct lapse_result *result, const struct lapse_event
 
 static bool add_event(struct lapse_result *result, struct lapse_event **list, size_t *count,
                       size_t *cap, const struct lapse_event *event) {
-    void *items = *list;
-    if (!lapse_alloc_grow(result->alloc, &items, cap, *count + 1, sizeof(**list))) {
+    if (*count == *cap) {
+        void *items = *list;
+        if (!lapse_alloc_grow(result->alloc, &items, cap, *count + 1, sizeof(**list))) {
+            return false;
+        }
+        *list = items;
+    }
+    /* Room for all of it first: while the buffer moves, the new event is not yet counted. */
+    size_t bytes = event->bucket.len + event->key.len + event->value.len;
+    if (bytes > result->buffer_cap - result->buffer_len && !grow_buffer(result, bytes)) {
         return false;
     }
-    *list = items;
     struct lapse_event *added = *list + *count;
     *added = *event;
-    added->bucket = added->key = added->value = (struct lapse_bytes){0};
+    append(result, &added->bucket);
+    append(result, &added->key);
+    append(result, &added->value);
     (*count)++;
-    return copy(result, event->bucket, &added->bucket) && copy(result, event->key, &added->key) &&
-           copy(result, event->value, &added->value);
+    return true;
+}
+
+/* Copies a string to the end of the buffer, which has room, and makes it lie there. */
+static void append(struct lapse_result *result, struct lapse_bytes *bytes) {
+    if (bytes->len == 0) {
+        *bytes = (struct lapse_bytes){0};
+        return;
+    }
+    unsigned char *to = result->buffer + result->buffer_len;
+    memcpy(to, bytes->data, bytes->len);
+    bytes->data = to;
+    result->buffer_len += bytes->len;
 }
 
 /* Copies `from` to the end of the buffer. *ret is empty before, so that a move of the buffer finds
@@ -135,20 +156,15 @@ static bool copy(struct lapse_result *result, struct lapse_bytes from, struct la
     if (from.len == 0) {
         return true;
     }
-    if (!grow_buffer(result, from.len)) {
+    if (from.len > result->buffer_cap - result->buffer_len && !grow_buffer(result, from.len)) {
         return false;
     }
-    memcpy(result->buffer + result->buffer_len, from.data, from.len);
-    ret->data = result->buffer + result->buffer_len;
-    ret->len = from.len;
-    result->buffer_len += from.len;
+    *ret = from;
+    append(result, ret);
     return true;
 }
 
 static bool grow_buffer(struct lapse_result *result, size_t more) {
-    if (more <= result->buffer_cap - result->buffer_len) {
-        return true;
-    }
     size_t cap = result->buffer_cap < 64 ? 64 : result->buffer_cap;
     while (cap - result->buffer_len < more) {
         if (cap > SIZE_MAX / 2) {

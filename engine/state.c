@@ -92,6 +92,9 @@ void lapse_bucket_free(struct lapse_state *state, struct lapse_bucket *bucket) {
     LAPSE_ASSERT(bucket->records.count == 0);
     LAPSE_ASSERT(all->items[bucket->index] == bucket);
     all->items[bucket->index] = NULL;
+    if (state->recent == bucket) {
+        state->recent = NULL;
+    }
     while (all->count > 0 && all->items[all->count - 1] == NULL) {
         all->count--;
     }
@@ -100,11 +103,6 @@ void lapse_bucket_free(struct lapse_state *state, struct lapse_bucket *bucket) {
     lapse_ring_finish(alloc, &bucket->ring);
     lapse_node_free(alloc, bucket->row);
     lapse_alloc_free(alloc, bucket, sizeof(*bucket));
-}
-
-struct lapse_bucket *lapse_node_bucket(const struct lapse_state *state,
-                                       const struct lapse_node *node) {
-    return state->by_index.items[node->bucket];
 }
 
 void lapse_state_drop_node(struct lapse_state *state, struct lapse_node *node) {
@@ -122,7 +120,8 @@ void lapse_state_drop_node(struct lapse_state *state, struct lapse_node *node) {
 }
 
 bool lapse_state_reserve(struct lapse_state *state, struct lapse_node *node) {
-    if (!lapse_table_reserve(state->alloc, table_of(state, node))) {
+    struct lapse_table *table = table_of(state, node);
+    if (!lapse_table_has_room(table) && !lapse_table_reserve(state->alloc, table)) {
         return false;
     }
     if (node->kind == LAPSE_ROW_SESSION) {
@@ -153,6 +152,7 @@ void lapse_state_place(struct lapse_state *state, struct lapse_node *node,
     unindex(state, node);
     bool came = image->present && !node->now.present;
     bool went = node->now.present && !image->present;
+    const unsigned char *blob_before = node->now.blob;
     node->now = *image;
     if (went) {
         lapse_table_unlink(table_of(state, node), node);
@@ -166,17 +166,13 @@ void lapse_state_place(struct lapse_state *state, struct lapse_node *node,
     if (came || went) {
         follow_order(state, node);
     }
-    if (node->kind == LAPSE_ROW_BUCKET && image->present) {
+    if (node->kind == LAPSE_ROW_BUCKET && image->present &&
+        image->blob != blob_before) {
         struct lapse_bucket *bucket = lapse_node_bucket(state, node);
         LAPSE_ASSERT(image->blob_len == sizeof(bucket->config));
         memcpy(&bucket->config, image->blob, sizeof(bucket->config));
     }
     index_end(state, node);
-}
-
-struct lapse_end lapse_state_end(const struct lapse_image *image) {
-    const struct lapse_session *session = lapse_image_session(image);
-    return lapse_image_end(session == NULL ? image : &session->row->now);
 }
 
 void lapse_state_trim_orders(struct lapse_state *state) {

@@ -182,6 +182,7 @@ struct lapse_state {
     /* Indexes and the running command. */
     int64_t revision; /* the greatest that any bucket has given */
     struct lapse_buckets by_index; /* the buckets that nodes name by their index */
+    struct lapse_bucket *recent;   /* the one that a command named last, tried first; or NULL */
     struct lapse_wheel steady;
     struct lapse_heap wall, reached;
     struct lapse_heap sessions_due; /* by end, then as heap.h says */
@@ -213,8 +214,10 @@ bool lapse_bucket_words(const lapse_alloc *alloc, const struct lapse_bucket_conf
                         struct lapse_image *image);
 void lapse_bucket_free(struct lapse_state *state, struct lapse_bucket *bucket);
 /* The bucket of a record, or that whose row this is. */
-struct lapse_bucket *lapse_node_bucket(const struct lapse_state *state,
-                                       const struct lapse_node *node);
+static inline struct lapse_bucket *lapse_node_bucket(const struct lapse_state *state,
+                                                     const struct lapse_node *node) {
+    return state->by_index.items[node->bucket];
+}
 /* The row that says about `node` what `image` says; it borrows from both. */
 void lapse_node_row(const struct lapse_state *state, const struct lapse_node *node,
                     const struct lapse_image *image, struct lapse_row *ret);
@@ -234,7 +237,10 @@ void lapse_state_place(struct lapse_state *state, struct lapse_node *node,
 /* Gives up the orders of keys that no listing has asked for lately. */
 void lapse_state_trim_orders(struct lapse_state *state);
 /* Where a stored row ends: by its own word, or by its session's. */
-struct lapse_end lapse_state_end(const struct lapse_image *image);
+static inline struct lapse_end lapse_state_end(const struct lapse_image *image) {
+    const struct lapse_session *session = lapse_image_session(image);
+    return lapse_image_end(session == NULL ? image : &session->row->now);
+}
 /* Whether the stored row is live; a deferred renewal is not looked at. */
 bool lapse_state_live(const struct lapse_node *node, const struct lapse_now *now);
 /* end minus now on the end's own clock; 0 where there is no end or it has come. */
@@ -354,7 +360,7 @@ enum lapse_status lapse_job_check(struct lapse_job *job);
  * Asked again after that one, until there is none. It borrows from the state. Sets job->used. */
 bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret);
 /* The row of the command's key, or NULL: as looked up before the command was carried out. */
-struct lapse_node *lapse_job_find(const struct lapse_job *job);
+struct lapse_node *lapse_job_find(struct lapse_job *job);
 /* Carries the checked command out. */
 enum lapse_status lapse_job_apply(struct lapse_job *job);
 
@@ -428,7 +434,7 @@ enum lapse_status lapse_kv_write(struct lapse_job *job);
 enum lapse_status lapse_kv_remove(struct lapse_job *job);
 enum lapse_status lapse_kv_retime(struct lapse_job *job);
 /* False iff the command is a write of a key whose if_version, or a create, would be refused. */
-bool lapse_kv_condition_holds(const struct lapse_job *job);
+bool lapse_kv_condition_holds(struct lapse_job *job);
 enum lapse_status lapse_kv_read(struct lapse_job *job);
 enum lapse_status lapse_kv_list(struct lapse_job *job);
 /* All live keys of the job's bucket with their values. */

@@ -10,6 +10,7 @@ struct ranked {
 };
 
 static size_t slot_of(const struct lapse_table *table, uint32_t hash);
+static bool has_key(const struct lapse_node *node, struct lapse_bytes key);
 static bool same_key(const struct lapse_node *a, const struct lapse_node *b);
 static bool first_of_key(const struct lapse_table *table, const struct lapse_node *node);
 static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, bool by_key,
@@ -20,8 +21,7 @@ static const struct ranked *merge_sort(struct ranked *from, struct ranked *to, s
 static bool ranks_before(const struct ranked *a, const struct ranked *b, bool by_key);
 
 bool lapse_table_reserve(const lapse_alloc *alloc, struct lapse_table *table) {
-    /* Grown at three rows for two slots: a slot costs as much as a pointer in every row. */
-    if (table->count < table->slot_count + table->slot_count / 2) {
+    if (lapse_table_has_room(table)) {
         return true;
     }
     if (table->slot_count > SIZE_MAX / (4 * sizeof(struct lapse_node *))) {
@@ -51,10 +51,23 @@ struct lapse_node *lapse_table_find(const struct lapse_table *table, struct laps
     }
     uint32_t hash = lapse_node_hash(key);
     struct lapse_node *node = table->slots[slot_of(table, hash)];
-    while (node != NULL && (node->hash != hash || !lapse_bytes_equal(lapse_node_key(node), key))) {
+    while (node != NULL) {
+        lapse_node_prefetch(node);
+        if (node->hash == hash) {
+            LAPSE_PREFETCH(node->now.blob);
+            if (has_key(node, key)) {
+                break;
+            }
+        }
         node = node->next;
     }
     return node;
+}
+
+void lapse_table_prefetch(const struct lapse_table *table, uint32_t hash) {
+    if (table->slot_count > 0) {
+        LAPSE_PREFETCH(&table->slots[slot_of(table, hash)]);
+    }
 }
 
 struct lapse_node *lapse_table_older(const struct lapse_node *node) {
@@ -160,8 +173,12 @@ static size_t slot_of(const struct lapse_table *table, uint32_t hash) {
     return (size_t)hash & (table->slot_count - 1);
 }
 
+static bool has_key(const struct lapse_node *node, struct lapse_bytes key) {
+    return node->key_len == key.len && (key.len == 0 || memcmp(node->key, key.data, key.len) == 0);
+}
+
 static bool same_key(const struct lapse_node *a, const struct lapse_node *b) {
-    return a->hash == b->hash && lapse_bytes_equal(lapse_node_key(a), lapse_node_key(b));
+    return a->hash == b->hash && has_key(a, lapse_node_key(b));
 }
 
 /* Whether the first row of the node's key leads to the node by way of its twins alone. */

@@ -13,10 +13,17 @@ struct lapse_table {
     size_t count;
 };
 
+/* Whether one more row fits at the usual load: three rows for two slots, for a slot costs as much
+ * as a pointer in every row. */
+static inline bool lapse_table_has_room(const struct lapse_table *table) {
+    return table->count < table->slot_count + table->slot_count / 2;
+}
 /* Makes room for one more row at the usual load. False, nothing changed, when memory runs out. */
 bool lapse_table_reserve(const lapse_alloc *alloc, struct lapse_table *table);
 /* The newest row of a key, or NULL. */
 struct lapse_node *lapse_table_find(const struct lapse_table *table, struct lapse_bytes key);
+/* Asks for the memory that finding a row with this hash begins with. */
+void lapse_table_prefetch(const struct lapse_table *table, uint32_t hash);
 /* The next older row of the same key, or NULL. */
 struct lapse_node *lapse_table_older(const struct lapse_node *node);
 /* Puts the node at the place of its key and present revision. */

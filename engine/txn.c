@@ -5,6 +5,8 @@
  * that differ, which is what the journal writes. */
 #include "decide.h"
 
+enum { AHEAD = 8 }; /* rows of a long list that are asked for before they are needed */
+
 static void free_events(struct lapse_state *state);
 static struct lapse_kept *make_kept(struct lapse_job *job, const struct lapse_event *event,
                                     struct lapse_bucket *bucket);
@@ -28,12 +30,14 @@ bool lapse_txn_touch(struct lapse_state *state, struct lapse_node *node) {
     if (node->listed) {
         return true;
     }
-    void *entries = txn->entries;
-    if (!lapse_alloc_grow(state->alloc, &entries, &txn->cap, txn->count + 1,
-                          sizeof(*txn->entries))) {
-        return false;
+    if (txn->count == txn->cap) {
+        void *entries = txn->entries;
+        if (!lapse_alloc_grow(state->alloc, &entries, &txn->cap, txn->count + 1,
+                              sizeof(*txn->entries))) {
+            return false;
+        }
+        txn->entries = entries;
     }
-    txn->entries = entries;
     node->listed = true;
     txn->entries[txn->count++] = (struct lapse_undo){node, node->now};
     return true;
@@ -44,6 +48,13 @@ void lapse_txn_set(struct lapse_state *state, struct lapse_node *node,
     LAPSE_ASSERT(node->listed);
     unsigned char *blob = node->now.blob;
     size_t blob_len = node->now.blob_len;
+    if (node->kind == LAPSE_ROW_BUCKET && node->now.present && blob == image->blob) {
+        /* Each event comes by here. A bucket's row has no end, and its words stay what they are. */
+        LAPSE_ASSERT(image->present);
+        node->now = *image;
+        state->txn.changes++;
+        return;
+    }
     lapse_state_place(state, node, image);
     state->txn.changes++;
     if (blob != image->blob) {
@@ -108,6 +119,17 @@ enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind k
 
 void lapse_txn_rollback(struct lapse_state *state) {
     struct lapse_txn *txn = &state->txn;
+    state->token = txn->token_before;
+    state->ceilings = txn->ceilings_before;
+    state->session = txn->session_before;
+    state->swept = txn->swept_before;
+    state->revision = txn->revision_before;
+    txn->changes = 0;
+    if (txn->count == 0) {
+        /* An event lists its bucket, so there is none either. */
+        LAPSE_ASSERT(txn->events == NULL);
+        return;
+    }
     free_events(state);
     for (size_t i = txn->count; i > 0; i--) {
         struct lapse_node *node = txn->entries[i - 1].node;
@@ -127,12 +149,6 @@ void lapse_txn_rollback(struct lapse_state *state) {
         }
     }
     txn->count = 0;
-    txn->changes = 0;
-    state->token = txn->token_before;
-    state->ceilings = txn->ceilings_before;
-    state->session = txn->session_before;
-    state->swept = txn->swept_before;
-    state->revision = txn->revision_before;
     lapse_wheel_settle(&state->steady);
 }
 
@@ -148,6 +164,10 @@ void lapse_txn_finish(struct lapse_state *state) {
     for (size_t i = 0; i < txn->count; i++) {
         struct lapse_node *node = txn->entries[i].node;
         const struct lapse_image *before = &txn->entries[i].before;
+        if (txn->count - i > AHEAD) {
+            lapse_node_prefetch(txn->entries[i + AHEAD].node);
+            LAPSE_PREFETCH(txn->entries[i + AHEAD].before.blob);
+        }
         node->listed = node->fresh = false;
         if (before->blob != node->now.blob) {
             lapse_alloc_free(state->alloc, before->blob, before->blob_len);

@@ -20,12 +20,16 @@ struct bench_pair {
     void (*before)(void *ctx); /* untimed, before each of our rounds; may be NULL */
     void *ctx;
     double reach; /* ours / reference must be at most this; 0: printed only */
+    bool wall;    /* take the time that passed; else the processor's, which other work on the
+                     machine moves less */
     bool faster;  /* reach is how many times faster than the reference we must be */
 };
 
 /* Runs a pair and prints its row. False: the reach was missed. */
 bool bench_run(const struct bench_pair *pair);
 void bench_heading(void);
+/* Nanoseconds of wall time, or of the processor's. */
+double bench_now(bool wall);
 /* A row that is no pair: a number beside its reach. */
 bool bench_number(const char *what, double ours, const char *unit, double reach);
 /* Ends the process with a sentence: a benchmark that does not do its work measures nothing. */
@@ -36,10 +40,12 @@ void bench_key(size_t i, char ret[BENCH_KEY_BYTES + 1]);
  * ten. */
 size_t bench_order(size_t i, size_t count);
 
-/* Keys and leases (memory.c), the reaper and the footprint (reap.c), the store in a file (file.c).
+/* Keys and leases (memory.c), the reaper and the footprint (reap.c), the store in a file (file.c),
+ * ten million keys (scale.c).
  * Each prints its rows and answers whether every reach was met. */
 bool bench_memory(void);
 bool bench_reap(void);
 bool bench_file(void);
+bool bench_scale(void);
 
 #endif

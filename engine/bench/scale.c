@@ -1,0 +1,162 @@
+/* Ten million keys with terms in memory: what they take, how long one bounded step of the reaper
+ * may hold the store up, and how long one page of a listing does while writes go on. */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEYS = 10000000,
+    LISTED = 1000000,
+    VALUE_BYTES = 16,
+    STEP_ROWS = 10000,
+    PAGE_KEYS = 1000,
+    TERM_S = 60,
+    SPREAD_S = 1000,
+    WRITES_A_PAGE = 100
+};
+
+struct scale {
+    size_t bytes;
+    lapse_alloc alloc;
+    struct lapse_clock_manual manual;
+    struct lapse *store;
+    struct lapse_result result;
+};
+
+static void open_store(struct scale *scale);
+static void close_store(struct scale *scale);
+static void set(struct scale *scale, size_t i, size_t count);
+static bool bench_fill(struct scale *scale);
+static bool bench_steps(struct scale *scale);
+static bool bench_pages(void);
+static void *count_resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes);
+
+bool bench_scale(void) {
+    struct scale scale = {0};
+    open_store(&scale);
+    bool met = bench_fill(&scale);
+    met = bench_steps(&scale) && met;
+    close_store(&scale);
+    return bench_pages() && met;
+}
+
+static bool bench_fill(struct scale *scale) {
+    size_t empty = scale->bytes;
+    double begin = bench_now(false);
+    for (size_t i = 0; i < KEYS; i++) {
+        set(scale, i, KEYS);
+    }
+    double each = (bench_now(false) - begin) / KEYS;
+    double payload = (double)KEYS * (BENCH_KEY_BYTES + VALUE_BYTES);
+    double beyond = ((double)(scale->bytes - empty) - payload) / KEYS;
+    bool met = bench_number("set of a new key with ttl, up to 10000000 keys", each, "ns", 0);
+    return bench_number("memory a live key beyond key and value, 10000000 keys", beyond, "bytes",
+                        96) &&
+           met;
+}
+
+/* Every second's ends are reaped in steps of at most STEP_ROWS rows. */
+static bool bench_steps(struct scale *scale) {
+    size_t reaped = 0;
+    double worst = 0;
+    double whole = 0;
+    while (reaped < KEYS) {
+        (void)lapse_clock_manual_advance(&scale->manual, (struct lapse_span){LAPSE_NS_PER_S});
+        do {
+            double begin = bench_now(false);
+            bench_need(lapse_step(scale->store, STEP_ROWS, &scale->result, NULL, NULL) == LAPSE_OK,
+                       "a step fails");
+            double took = bench_now(false) - begin;
+            worst = took > worst ? took : worst;
+            whole += took;
+            reaped += scale->result.item_count;
+        } while (scale->result.item_count > 0);
+    }
+    bool met = bench_number("reap of 10000000 keys over 1000 s, a row", whole / KEYS, "ns", 0);
+    return bench_number("worst step of 10000 rows among them", worst / 1e6, "ms", 0) && met;
+}
+
+static bool bench_pages(void) {
+    struct scale scale = {0};
+    open_store(&scale);
+    for (size_t i = 0; i < LISTED; i++) {
+        set(&scale, i, LISTED);
+    }
+    unsigned char last[BENCH_KEY_BYTES];
+    struct lapse_bytes after = {last, 0};
+    double first = 0;
+    double worst = 0;
+    size_t seen = 0;
+    size_t pages = 0;
+    do {
+        double begin = bench_now(false);
+        bench_need(lapse_page(scale.store, lapse_bytes_of("b"), pages == 0 ? NULL : &after,
+                              PAGE_KEYS, false, &scale.result, NULL) == LAPSE_OK,
+                   "a page fails");
+        double took = bench_now(false) - begin;
+        first = pages == 0 ? took : first;
+        worst = pages > 0 && took > worst ? took : worst;
+        struct lapse_bytes key = scale.result.items[scale.result.item_count - 1].key;
+        memcpy(last, key.data, key.len);
+        after.len = key.len;
+        seen += scale.result.item_count;
+        for (size_t i = 0; i < WRITES_A_PAGE; i++) {
+            set(&scale, pages * WRITES_A_PAGE + i, LISTED);
+        }
+        pages++;
+    } while (seen < LISTED);
+    bench_need(seen == LISTED, "a listing shows a key twice");
+    bool met = bench_number("first page of 1000 over 1000000 keys, which sorts them", first / 1e6,
+                            "ms", 0);
+    met = bench_number("worst page after it, 100 writes between two", worst / 1e3, "us", 0) && met;
+    close_store(&scale);
+    return met;
+}
+
+static void set(struct scale *scale, size_t i, size_t count) {
+    static const unsigned char value[VALUE_BYTES] = "0123456789abcde";
+    char buf[BENCH_KEY_BYTES + 1];
+    struct lapse_term term = {.given = LAPSE_TERM_TTL};
+    /* Ends lie all over their time, no two at one instant. */
+    term.ttl.ns = TERM_S * LAPSE_NS_PER_S + (int64_t)i * (SPREAD_S * LAPSE_NS_PER_S / KEYS);
+    bench_key(bench_order(i, count), buf);
+    bench_need(lapse_set(scale->store, lapse_bytes_of("b"),
+                         (struct lapse_bytes){(unsigned char *)buf, BENCH_KEY_BYTES},
+                         (struct lapse_bytes){value, VALUE_BYTES}, &term, NULL, &scale->result,
+                         NULL) == LAPSE_OK,
+               "a set fails");
+}
+
+static void open_store(struct scale *scale) {
+    struct lapse_bucket_config config = {0};
+    scale->alloc = (lapse_alloc){count_resize, &scale->bytes};
+    lapse_clock_manual_init(&scale->manual, (struct lapse_wall){0});
+    struct lapse_options options = {.alloc = &scale->alloc,
+                                    .clock = lapse_clock_manual_vtable(&scale->manual),
+                                    .unlocked = true};
+    lapse_result_init(&scale->result, NULL);
+    bench_need(lapse_open(&options, &scale->store, NULL) == LAPSE_OK &&
+                   lapse_bucket_open(scale->store, lapse_bytes_of("b"), &config, &scale->result,
+                                     NULL) == LAPSE_OK,
+               "the store does not open");
+}
+
+static void close_store(struct scale *scale) {
+    lapse_result_free(&scale->result);
+    lapse_close(scale->store);
+    bench_need(scale->bytes == 0, "the store has kept memory");
+}
+
+static void *count_resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes) {
+    size_t *bytes = ctx;
+    void *moved = NULL;
+    if (new_bytes == 0) {
+        free(ptr);
+    } else {
+        moved = realloc(ptr, new_bytes);
+        bench_need(moved != NULL, "no memory");
+    }
+    *bytes += new_bytes - old_bytes;
+    return moved;
+}
