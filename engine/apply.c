@@ -319,6 +319,12 @@ static enum lapse_status check_mark(struct lapse_job *job) {
                                "mark: %lld is no counter and no ceiling; give 0 for none",
                                (long long)least);
     }
+    if (command->u.mark.token == INT64_MAX) {
+        return lapse_error_set(job->err, LAPSE_INVALID,
+                               "mark: a counter of tokens at %lld leaves none to give; raise it to "
+                               "less",
+                               (long long)command->u.mark.token);
+    }
     if (command->u.mark.ceiling_revision > 0 && command->bucket.len == 0) {
         return lapse_error_set(job->err, LAPSE_INVALID,
                                "mark: a ceiling of revisions names no bucket; name the one it is "

@@ -6,6 +6,7 @@
 static bool may_stand(enum lapse_verb verb);
 static struct lapse_job job_of(const struct lapse_job *job, size_t index);
 static enum lapse_status refuse(struct lapse_job *job, size_t index, const char *why);
+static void take_back(struct lapse_job *job);
 static enum lapse_status run_one(struct lapse_job *job, size_t index,
                                  enum lapse_status *ret_answer);
 
@@ -66,7 +67,24 @@ enum lapse_status lapse_batch_run(struct lapse_job *job) {
     /* The calls before it were not made either. */
     lapse_txn_rollback(job->state);
     job->result->event_count = 0;
+    take_back(job);
     return LAPSE_CONFLICT;
+}
+
+/* What the calls before the refused one were given will be given again: it must not be shown. The
+ * refused one may name a revision that one of them wrote. */
+static void take_back(struct lapse_job *job) {
+    struct lapse_result *result = job->result;
+    for (size_t i = 0; i + 1 < result->answer_count; i++) {
+        result->answers[i] = (struct lapse_batch_answer){.verb = result->answers[i].verb,
+                                                         .status = result->answers[i].status};
+    }
+    size_t last = result->answer_count - 1;
+    const struct lapse_command *refused = &job->command->u.batch.commands[last];
+    const struct lapse_bucket *bucket = lapse_state_bucket(job->state, refused->bucket);
+    if (bucket != NULL && result->answers[last].revision > bucket->row->now.revision) {
+        result->answers[last].revision = 0;
+    }
 }
 
 /* Carries out one call and notes its answer; what the status tells is a fault alone. */

@@ -214,3 +214,35 @@ Test(batch, what_its_keys_owe_precedes_it) {
     cr_expect_eq(lapse_apply(t.store, &batch, &t.r, &t.err), LAPSE_OK, "%s", t.err.message);
     lapse_testing_close(&t);
 }
+
+/* Numbers that a refused batch was given are given again: none of them may be shown. */
+Test(batch, a_refused_one_shows_no_number_that_it_was_given) {
+    struct lapse_testing t;
+    lapse_testing_open(&t);
+    lapse_testing_bucket(&t, "b", 0, 0, 0);
+    lapse_testing_do(&t, LAPSE_VERB_SET, "b", "k", "v", 0, 0);
+    struct lapse_command commands[] = {
+        write(LAPSE_VERB_SET, "k", "v"), lease(LAPSE_VERB_ACQUIRE, "jobs/1", S(5)),
+        {.verb = LAPSE_VERB_SESSION, .key = lapse_bytes_of("s")},
+        write(LAPSE_VERB_UPDATE, "k", "no")};
+    commands[2].u.session.owner = lapse_bytes_of("w1");
+    commands[2].u.session.span.ns = S(5);
+    commands[3].u.write.has_if_version = true;
+    commands[3].u.write.if_version = 1;
+    cr_assert_eq(send(&t, commands, 4), LAPSE_CONFLICT, "%s", t.err.message);
+    cr_assert_eq(t.r.answer_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct lapse_batch_answer *answer = &t.r.answers[i];
+        cr_expect_eq(answer->verb, commands[i].verb);
+        cr_expect_eq(answer->status, i < 3 ? LAPSE_OK : LAPSE_CONFLICT);
+        cr_expect(answer->revision == 0 && answer->token == 0 && answer->end.ns == 0 &&
+                      answer->end.kind == LAPSE_END_NONE && answer->left.ns == 0,
+                  "call %zu shows what was taken back", i);
+    }
+    commands[0] = commands[1];
+    cr_assert_eq(send(&t, commands, 4), LAPSE_OK, "%s", t.err.message);
+    commands[3].u.write.if_version = 9;
+    cr_assert_eq(send(&t, commands, 4), LAPSE_CONFLICT);
+    cr_expect_eq(t.r.answers[3].revision, 2, "what stood before the batch is told");
+    lapse_testing_close(&t);
+}

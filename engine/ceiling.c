@@ -11,7 +11,8 @@
  *       what is lost with an unsynced tail never held a ceiling up
  *   C3  an ephemeral token lies at or below the ceiling of tokens, which a MARK raises beforehand
  *   C4  with `sync: normal`, a revision or a durable token above its ceiling is given by a synced
- *       commit, which raises the ceiling: those up to it are given by commits that may be lost
+ *       commit, which raises the ceiling: those up to it are given by commits that may be lost.
+ *       The numbers of sessions have no ceiling: each is given by a synced commit
  *   C5  the first command to show that a date was reached rests on a synced commit of its reading
  *   C6  a tenure on another boot starts at or above the ceiling of store time, on the same boot
  *       exactly where the raw clock says; each tenure starts above the ceilings of numbers
@@ -177,7 +178,7 @@ static bool acquires(const struct lapse_command *command) {
 
 /* Whether the running command gives numbers above their ceilings (C4). */
 static bool numbers_pass(const struct lapse_state *state) {
-    if (state->token > state->ceilings.token) {
+    if (state->token > state->ceilings.token || state->session != state->txn.session_before) {
         return true;
     }
     for (size_t i = 0; i < state->txn.count; i++) {

@@ -414,15 +414,15 @@ static const char *profile_of(uint64_t code) {
 }
 
 static struct lapse_bytes value_word(enum lapse_policy policy, uint8_t value) {
-    const char *words = lapse_policy_values(policy);
-    struct lapse_bytes word = {(const unsigned char *)words, 0};
-    for (; *words != '\0'; words++) {
-        if (*words == ' ' && value == 0) {
+    const char *at = lapse_policy_values(policy);
+    struct lapse_bytes word = {(const unsigned char *)at, 0};
+    for (; *at != '\0'; at++) {
+        if (*at == ' ' && value == 0) {
             break;
         }
-        if (*words == ' ') {
+        if (*at == ' ') {
             value--;
-            word = (struct lapse_bytes){(const unsigned char *)words + 1, 0};
+            word = (struct lapse_bytes){(const unsigned char *)at + 1, 0};
         } else {
             word.len++;
         }

@@ -290,10 +290,13 @@ static void over(struct lapse_state *state, struct lapse_node *node, bool owned)
 static bool next_token(const struct lapse_state *state, const struct lapse_node *node,
                        int64_t *ret) {
     int64_t last = lapse_ephemeral_token(state);
+    /* The last one is left to the log, whose counter this one may have to be raised to (C7). */
+    int64_t most = INT64_MAX - 1;
     if (lapse_decide_token_by_name(state, LAPSE_EPHEMERAL)) {
         last = node == NULL ? -1 : node->now.revision;
+        most = INT64_MAX;
     }
-    if (last == INT64_MAX) {
+    if (last >= most) {
         return false;
     }
     *ret = last + 1;
@@ -309,6 +312,9 @@ static enum lapse_status release(struct lapse_job *job, struct lapse_node *node,
     }
     if (!names_grant(job, node)) {
         return LAPSE_NOT_OWNER;
+    }
+    if (job->command->request.len > 0) {
+        return lapse_request_unkept(job);
     }
     node->now.aux.used_ns = job->now.store.ns;
     over(job->state, node, false);
@@ -342,10 +348,16 @@ static bool names_grant(const struct lapse_job *job, const struct lapse_node *no
 
 static enum lapse_status acquire(struct lapse_job *job, struct lapse_node *live) {
     struct lapse_image image = {.present = true};
-    enum lapse_status status = resolve_end(job, &image);
+    struct lapse_bytes session = job->command->u.lease.session;
+    if (session.len > 0 && lapse_session_find(job->state, session, &job->now) == NULL) {
+        return LAPSE_LOST;
+    }
+    enum lapse_status status = session.len > 0 ? LAPSE_OK : resolve_end(job, &image);
     if (status != LAPSE_OK) {
         return status;
     }
+    /* A lease that ends with a session is granted by the log: here one is only found held. */
+    LAPSE_ASSERT(session.len == 0 || live != NULL);
     if (live == NULL) {
         return grant(job, &image);
     }
@@ -395,6 +407,9 @@ static enum lapse_status extend(struct lapse_job *job, struct lapse_node *live) 
     }
     if (!names_grant(job, live)) {
         return LAPSE_NOT_OWNER;
+    }
+    if (job->command->request.len > 0) {
+        return lapse_request_unkept(job);
     }
     struct lapse_image image = live->now;
     image.aux.used_ns = job->now.store.ns;

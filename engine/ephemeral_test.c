@@ -210,3 +210,48 @@ Test(ephemeral, tokens_rise_over_tenures_at_the_price_of_few_marks) {
         lapse_testing_loss_finish(&loss);
     }
 }
+
+/* LEASE-03: the name is held, however the lease that is asked for would end. */
+Test(ephemeral, a_name_so_held_is_held_to_a_call_with_a_session) {
+    struct lapse_testing t;
+    struct lapse_span span = {S(50)};
+    struct lapse_bytes job = lapse_bytes_of("jobs/1");
+    lapse_testing_open(&t);
+    lapse_session_open(t.store, lapse_bytes_of("s"), lapse_bytes_of("w2"), span, &t.r, &t.err);
+    lapse_acquire_ephemeral(t.store, job, lapse_bytes_of("w1"), span, &t.r, &t.err);
+    static const struct {
+        const char *owner, *session;
+        enum lapse_status want;
+    } asked[] = {{"w2", "s", LAPSE_HELD}, {"w2", "none", LAPSE_LOST}, {"w1", "s", LAPSE_OK}};
+    for (size_t i = 0; i < 3; i++) {
+        enum lapse_status status =
+            lapse_acquire_session(t.store, job, lapse_bytes_of(asked[i].owner),
+                                  lapse_bytes_of(asked[i].session), &t.r, &t.err);
+        cr_expect_eq(status, asked[i].want, "call %zu: %s", i, lapse_status_word(status));
+        cr_expect_eq(t.r.token, status == LAPSE_OK ? 1 : 0);
+        cr_expect_eq(t.r.end.ns, status == LAPSE_LOST ? 0 : S(50));
+    }
+    lapse_testing_close(&t);
+}
+
+/* The counter of tokens may be raised to what leaves one to give, and the log gives the last. */
+Test(ephemeral, the_last_token_is_left_to_the_log) {
+    struct lapse_testing t;
+    struct lapse_command mark = {.verb = LAPSE_VERB_MARK};
+    struct call call = {0, ACQUIRE, EPHEMERAL, "w1", 1, 0, LAPSE_OK, 0, 0, LOCAL};
+    lapse_testing_open(&t);
+    mark.u.mark.token = INT64_MAX;
+    cr_expect_eq(lapse_apply(t.store, &mark, &t.r, &t.err), LAPSE_INVALID);
+    cr_expect_eq(lapse_testing_lease(&t, ACQUIRE, "jobs/0", "w1", S(1)), LAPSE_OK);
+    mark.u.mark.token = INT64_MAX - 2;
+    cr_assert_eq(lapse_apply(t.store, &mark, &t.r, &t.err), LAPSE_OK);
+    struct lapse_command command = command_of(&call);
+    cr_assert_eq(lapse_apply(t.store, &command, &t.r, &t.err), LAPSE_OK, "%s", t.err.message);
+    cr_expect_eq(t.r.token, INT64_MAX - 1);
+    command.key = lapse_bytes_of("jobs/2");
+    cr_expect_eq(lapse_apply(t.store, &command, &t.r, &t.err), LAPSE_RANGE);
+    cr_expect_eq(lapse_testing_lease(&t, ACQUIRE, "jobs/2", "w1", S(1)), LAPSE_OK);
+    cr_expect_eq(t.r.token, INT64_MAX);
+    cr_expect_eq(lapse_testing_lease(&t, ACQUIRE, "jobs/3", "w1", S(1)), LAPSE_RANGE);
+    lapse_testing_close(&t);
+}

@@ -153,8 +153,9 @@ enum lapse_status lapse_step(struct lapse *store, size_t rows_max, struct lapse_
     if (status >= LAPSE_OK && ret_due != NULL) {
         tell_due(store, ret_due);
     }
-    lapse_lock_leave(store->lock);
+    /* Before the lock is left: the allocator is the store's. */
     lapse_result_free(&own);
+    lapse_lock_leave(store->lock);
     return status;
 }
 

@@ -225,3 +225,64 @@ Test(marker, only_the_reaper_and_writes_of_the_key_write_that_it_ended) {
     lapse_testing_close(&t);
     lapse_testing_journal_finish(&journal);
 }
+
+/* What ended with a session had its end under the words of before, too. */
+Test(marker, an_alter_comes_after_the_ends_of_a_session) {
+    for (int way = 0; way < 4; way++) {
+        bool marked = way % 2 == 1;
+        struct lapse_testing t;
+        struct lapse_command set = {
+            .verb = LAPSE_VERB_SET, .bucket = lapse_bytes_of("b"), .key = lapse_bytes_of("k")};
+        set.u.write.term.given = LAPSE_TERM_SESSION;
+        set.u.write.term.session = lapse_bytes_of("s");
+        lapse_testing_open(&t);
+        lapse_testing_bucket(&t, "b", 0, 0, marked ? S(60) : 0);
+        lapse_watch(t.store, lapse_bytes_of("b"), lapse_bytes_of(""), LAPSE_WATCH_NOW, &t.r,
+                    &t.err);
+        int64_t watcher = t.r.watcher;
+        lapse_session_open(t.store, lapse_bytes_of("s"), lapse_bytes_of("w1"),
+                           (struct lapse_span){S(5)}, &t.r, &t.err);
+        cr_assert_eq(lapse_apply(t.store, &set, &t.r, &t.err), LAPSE_OK, "%s", t.err.message);
+        lapse_testing_at(&t, S(5));
+        if (way > 1) {
+            lapse_testing_step(&t, NULL);
+        }
+        alter(&t, marked ? 0 : S(60));
+        lapse_testing_step(&t, NULL);
+        lapse_poll(t.store, watcher, 9, &t.r, &t.err);
+        cr_expect_eq(t.r.delivery_count, marked ? 2 : 1, "way %d", way);
+        lapse_testing_close(&t);
+    }
+}
+
+/* A bucket whose revisions are used up still loses its ended keys, and holds up no other. */
+Test(marker, an_end_without_a_revision_left_is_an_end_all_the_same) {
+    struct lapse_testing t;
+    struct lapse_testing_journal journal;
+    struct lapse_command mark = {.verb = LAPSE_VERB_MARK, .bucket = lapse_bytes_of("b")};
+    mark.u.mark.ceiling_revision = INT64_MAX - 2;
+    lapse_testing_journal_init(&journal);
+    lapse_testing_open_with(&t, &journal, 0);
+    lapse_testing_bucket(&t, "b", 0, 0, S(60));
+    lapse_testing_bucket(&t, "other", 0, 0, S(60));
+    cr_assert_eq(lapse_apply(t.store, &mark, &t.r, &t.err), LAPSE_OK);
+    lapse_close(t.store);
+    journal.closed = false;
+    cr_assert_eq(lapse_open(&t.options, &t.store, &t.err), LAPSE_OK, "%s", t.err.message);
+    lapse_testing_do(&t, LAPSE_VERB_SET, "b", "k", "v", LAPSE_TERM_TTL, S(1));
+    lapse_testing_do(&t, LAPSE_VERB_SET, "b", "l", "v", LAPSE_TERM_TTL, S(1));
+    cr_assert_eq(t.r.revision, INT64_MAX);
+    lapse_testing_do(&t, LAPSE_VERB_SET, "other", "k", "v", LAPSE_TERM_TTL, S(2));
+    lapse_testing_at(&t, S(2));
+    cr_expect_eq(DO(GET, "k", NULL), LAPSE_ABSENT);
+    lapse_testing_step(&t, NULL);
+    cr_expect_eq(t.r.item_count, 3);
+    cr_expect_eq(t.r.event_count, 1, "the other bucket has revisions left");
+    cr_expect_eq(rows(&t), 1);
+    cr_expect_eq(DO(GET, "k", NULL), LAPSE_ABSENT);
+    cr_expect_eq(DO(SET, "k", "v"), LAPSE_RANGE);
+    alter(&t, 0);
+    lapse_testing_check(&t);
+    lapse_testing_close(&t);
+    lapse_testing_journal_finish(&journal);
+}

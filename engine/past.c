@@ -16,6 +16,8 @@ static enum standing standing_of(const struct lapse_state *state, const struct l
                                  const struct lapse_now *now);
 static bool find_key(const struct lapse_state *state, struct lapse_watcher *watcher,
                      struct lapse_bytes key, const struct lapse_now *now);
+static int64_t last_lost(const struct lapse_state *state, const struct lapse_bucket *bucket,
+                         const struct lapse_now *now);
 static bool find_all(const struct lapse_state *state, struct lapse_watcher *watcher,
                      const struct lapse_now *now);
 static bool keep_event(const lapse_alloc *alloc, struct lapse_watcher *watcher,
@@ -49,12 +51,22 @@ static bool find_key(const struct lapse_state *state, struct lapse_watcher *watc
     if (newest != NULL && standing_of(state, newest, now) == TOLD) {
         return newest->now.revision < watcher->from || keep_event(state->alloc, watcher, newest);
     }
-    int64_t lost = watcher->bucket->row->now.aux.forgotten;
-    if (newest != NULL && newest->now.revision > lost) {
-        lost = newest->now.revision;
-    }
+    int64_t lost = last_lost(state, watcher->bucket, now);
     watcher->gap = lost >= watcher->from ? lost : 0;
     return true;
+}
+
+/* The newest event that was its key's last and is gone. What the reaper has taken tells no keys
+ * apart, so neither does what it will take. */
+static int64_t last_lost(const struct lapse_state *state, const struct lapse_bucket *bucket,
+                         const struct lapse_now *now) {
+    int64_t lost = bucket->row->now.aux.forgotten;
+    const struct lapse_node *node = lapse_table_any(&bucket->records);
+    for (; node != NULL; node = lapse_table_after(&bucket->records, node)) {
+        bool gone = !node->now.older && standing_of(state, node, now) == LOST;
+        lost = gone && node->now.revision > lost ? node->now.revision : lost;
+    }
+    return lost;
 }
 
 static bool find_all(const struct lapse_state *state, struct lapse_watcher *watcher,
@@ -65,11 +77,7 @@ static bool find_all(const struct lapse_state *state, struct lapse_watcher *watc
     if (!lapse_table_by_revision(alloc, records, &nodes)) {
         return false;
     }
-    int64_t lost = watcher->bucket->row->now.aux.forgotten;
-    for (size_t i = 0; i < records->count; i++) {
-        bool gone = !nodes[i]->now.older && standing_of(state, nodes[i], now) == LOST;
-        lost = gone && nodes[i]->now.revision > lost ? nodes[i]->now.revision : lost;
-    }
+    int64_t lost = last_lost(state, watcher->bucket, now);
     /* What a gap covers is not told after it: revisions would fall. */
     watcher->gap = lost >= watcher->from ? lost : 0;
     bool room = true;

@@ -202,3 +202,22 @@ Test(past, what_comes_meanwhile_is_told_or_reported_as_a_gap) {
         lapse_testing_close(&t);
     }
 }
+
+/* REAP-01: a watch of one key begins alike whether another's end has been reaped or not. */
+Test(past, a_gap_does_not_depend_on_the_reaper) {
+    static const char *const keys[] = {"x", "never", "k", ""};
+    static const char *const want[] = {"gap 2", "gap 2", "put k1", "gap 2"};
+    for (int way = 0; way < 8; way++) {
+        struct lapse_testing t;
+        lapse_testing_open(&t);
+        lapse_testing_bucket(&t, "b", 0, 0, 0);
+        DO(SET, "k", "v");
+        lapse_testing_do(&t, LAPSE_VERB_SET, "b", "x", "v", LAPSE_TERM_TTL, S(1));
+        lapse_testing_at(&t, S(1));
+        if (way % 2 == 1) {
+            lapse_testing_step(&t, NULL);
+        }
+        EXPECT_TOLD(start(&t, keys[way / 2], 1), 9, want[way / 2]);
+        lapse_testing_close(&t);
+    }
+}

@@ -136,8 +136,12 @@ enum lapse_status lapse_record_end(struct lapse_job *job, struct lapse_node *nod
     if (node->now.older) {
         return remove_one(job, node);
     }
-    if (below == NULL && lapse_decide_marks_end(job->state, bucket,
-                                                (enum lapse_record_kind)ended.record)) {
+    /* Where the last revision has been given there is none for a marker. Keys go without one, or
+     * they would hold up the reaper of the whole store. */
+    int64_t revision = 0;
+    if (below == NULL &&
+        lapse_decide_marks_end(job->state, bucket, (enum lapse_record_kind)ended.record) &&
+        lapse_decide_next_revision(job->state, bucket, lapse_node_key(node), &revision)) {
         return lapse_record_mark_end(job, node);
     }
     enum lapse_status status = lapse_record_forget(job, bucket, ended.revision);

@@ -138,3 +138,43 @@ Test(record_load, a_key_has_as_many_records_as_are_ever_kept_and_no_more) {
     lapse_testing_close(&t);
     lapse_testing_journal_finish(&journal);
 }
+
+/* A record that is covered leaves its place in the wheel while the rows come in; what is the next
+ * to end is asked for as soon as they have. */
+Test(record_load, what_is_covered_is_not_what_ends_next) {
+    static const struct {
+        const char *key;
+        int64_t ms;
+    } writes[] = {{"a", 12279}, {"b", 11024}, {"c", 12329}, {"c", 11379}, {"b", 10451},
+                  {"b", 10848}, {"c", 10797}, {"b", 11546}, {"a", 11925}};
+    struct lapse_bucket_config config = {.history = 4};
+    for (int way = 0; way < 4; way++) {
+        struct lapse_testing t;
+        struct lapse_testing_journal journal;
+        struct lapse *other = NULL;
+        struct lapse_due due;
+        lapse_testing_journal_init(&journal);
+        lapse_testing_open_with(&t, &journal, 0);
+        lapse_bucket_open(t.store, lapse_bytes_of("b"), &config, &t.r, &t.err);
+        for (size_t i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
+            lapse_testing_do(&t, LAPSE_VERB_SET, "b", writes[i].key, "v", LAPSE_TERM_TTL,
+                             writes[i].ms * 1000000);
+        }
+        enum lapse_status status = way % 2 == 0
+                                       ? lapse_open(&t.options, &other, &t.err)
+                                       : lapse_fork(t.store, NULL, t.options.clock, &other, &t.err);
+        cr_assert_eq(status, LAPSE_OK, "%s", t.err.message);
+        if (way > 1) {
+            struct lapse_bucket_config words = {.markers = {S(1)}, .history = 4};
+            status = lapse_bucket_alter(other, lapse_bytes_of("b"), &words, &t.r, &t.err);
+            cr_assert_eq(status, LAPSE_OK, "%s", t.err.message);
+        }
+        lapse_next_due(other, &due);
+        cr_expect(due.has_steady);
+        cr_expect_eq(due.steady.ns, INT64_C(10797000000), "way %d", way);
+        lapse_close(other);
+        journal.closed = false;
+        lapse_testing_close(&t);
+        lapse_testing_journal_finish(&journal);
+    }
+}

@@ -26,11 +26,7 @@ enum lapse_status lapse_request_check(const struct lapse_job *job) {
         return LAPSE_OK;
     }
     if (!is_remembered(command->verb) || lapse_command_class(command) != LAPSE_CLASS_LOG) {
-        char id[MESSAGE_BYTES];
-        return lapse_error_set(job->err, LAPSE_INVALID,
-                               "this %s carries the request id `%s`, but it changes nothing that "
-                               "is stored; send it without one",
-                               word, lapse_bytes_print(command->request, id, sizeof(id)));
+        return lapse_request_unkept(job);
     }
     if (command->request.len > LAPSE_REQUEST_BYTES_MAX) {
         return lapse_error_set(job->err, LAPSE_INVALID,
@@ -38,6 +34,15 @@ enum lapse_status lapse_request_check(const struct lapse_job *job) {
                                command->request.len, (int)LAPSE_REQUEST_BYTES_MAX);
     }
     return LAPSE_OK;
+}
+
+enum lapse_status lapse_request_unkept(const struct lapse_job *job) {
+    char id[MESSAGE_BYTES];
+    return lapse_error_set(job->err, LAPSE_INVALID,
+                           "this %s carries the request id `%s`, but it changes nothing that "
+                           "is stored; send it without one",
+                           lapse_verb_word(job->command->verb),
+                           lapse_bytes_print(job->command->request, id, sizeof(id)));
 }
 
 bool lapse_request_recall(struct lapse_job *job, enum lapse_status *ret_status) {

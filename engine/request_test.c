@@ -338,3 +338,31 @@ Test(request, only_what_a_client_changes_carries_an_id) {
     cr_expect_eq(apply(&t, &command), LAPSE_OK);
     lapse_testing_close(&t);
 }
+
+/* What the tenure alone holds is not remembered, so nothing of it is done under an id; another's
+ * lease is not_owner with an id as without. */
+Test(request, an_ephemeral_lease_is_changed_under_no_id) {
+    struct lapse_testing t;
+    struct lapse_span span = {S(99)};
+    prepare(&t, NULL);
+    lapse_acquire_ephemeral(t.store, lapse_bytes_of("e"), lapse_bytes_of("w1"), span, &t.r, &t.err);
+    for (int i = 9; i < 11; i++) {
+        struct lapse_command command = command_of(i);
+        command.request = lapse_bytes_of("id-2");
+        command.key = lapse_bytes_of("e");
+        uint64_t before = lapse_testing_digest(t.store, LAPSE_PART_TENURE);
+        cr_expect_eq(apply(&t, &command), LAPSE_INVALID, "%s", lapse_verb_word(command.verb));
+        cr_expect_not_null(strstr(t.err.message, "`id-2`"), "%s", t.err.message);
+        cr_expect_eq(lapse_testing_digest(t.store, LAPSE_PART_TENURE), before);
+        command.u.lease.owner = lapse_bytes_of("w2");
+        cr_expect_eq(apply(&t, &command), LAPSE_NOT_OWNER);
+    }
+    /* A call that is remembered is answered, whoever holds the name by now. */
+    struct lapse_command release = command_of(10);
+    cr_assert_eq(apply(&t, &release), LAPSE_OK);
+    lapse_acquire_ephemeral(t.store, release.key, lapse_bytes_of("w1"), span, &t.r, &t.err);
+    cr_expect_eq(apply(&t, &release), LAPSE_OK);
+    cr_expect(t.r.repeated);
+    cr_expect_eq(lapse_testing_lease(&t, LAPSE_VERB_INSPECT, "job2", "", 0), LAPSE_OK);
+    lapse_testing_close(&t);
+}

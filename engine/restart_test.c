@@ -389,3 +389,33 @@ Test(restart, suspend_counts_and_a_jump_ends_only_older_dates) {
     lapse_testing_close(&t);
     lapse_testing_loss_finish(&loss);
 }
+
+/* A session's number names it, so none that was shown may name another after a crash. */
+Test(restart, a_session_number_is_never_given_twice) {
+    for (int i = 0; i < 2; i++) {
+        struct lapse_testing t;
+        struct lapse_testing_loss loss;
+        struct lapse_span span = {S(50)};
+        struct lapse_bytes owner = lapse_bytes_of("w1");
+        int64_t last = 0;
+        lapse_testing_loss_open(&t, &loss, i == 0 ? LAPSE_SYNC_FULL : LAPSE_SYNC_NORMAL);
+        for (int k = 0; k < 12; k++) {
+            char name[] = "s-0";
+            name[2] = (char)('0' + k);
+            cr_assert_eq(
+                lapse_session_open(t.store, lapse_bytes_of(name), owner, span, &t.r, &t.err),
+                LAPSE_OK, "%s", t.err.message);
+            cr_assert_gt(t.r.token, last, "number %d came twice", (int)t.r.token);
+            last = t.r.token;
+            int64_t synced = loss.synced;
+            lapse_session_keepalive(t.store, lapse_bytes_of(name), owner, span, &t.r, &t.err);
+            cr_expect_eq(loss.synced, synced + (i == 0 ? 1 : 0), "a keepalive has no new number");
+            if (k % 3 == 2) {
+                lapse_testing_loss_crash(&t, &loss, true);
+                lapse_testing_loss_reopen(&t);
+            }
+        }
+        lapse_testing_close(&t);
+        lapse_testing_loss_finish(&loss);
+    }
+}

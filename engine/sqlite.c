@@ -8,6 +8,7 @@
 
 enum { BUSY_MS = 1000, MODE_MAX = 16 };
 
+static void close_file(struct lapse_sqlite *store);
 static enum lapse_status find_path(struct lapse_sqlite *store, const char *path,
                                    const struct lapse_sqlite_options *options,
                                    struct lapse_error *err);
@@ -19,8 +20,9 @@ static enum lapse_status configure(struct lapse_sqlite *store, struct lapse_erro
 static enum lapse_status make(struct lapse_sqlite *store, struct lapse_error *err);
 static enum lapse_status verify(struct lapse_sqlite *store, struct lapse_error *err);
 static enum lapse_status verify_tables(struct lapse_sqlite *store, struct lapse_error *err);
+static enum lapse_status verify_alone(struct lapse_sqlite *store, struct lapse_error *err);
+static const char *text_of(sqlite3_stmt *stmt, int column);
 static enum lapse_status verify_pages(struct lapse_sqlite *store, struct lapse_error *err);
-static enum lapse_status use_log(struct lapse_sqlite *store, struct lapse_error *err);
 static enum lapse_status prepare_steps(struct lapse_sqlite *store, struct lapse_error *err);
 static enum lapse_status status_of(int code);
 
@@ -39,6 +41,7 @@ enum lapse_status lapse_sqlite_open(const char *path, const struct lapse_sqlite_
     }
     store->alloc = alloc;
     store->lock_fd = -1;
+    lapse_sqlite_own(store);
     enum lapse_status status = find_path(store, path, options, err);
     if (status == LAPSE_OK) {
         status = open_file(store, !options->no_lock, err);
@@ -74,6 +77,16 @@ enum lapse_status lapse_open_file(const char *path, const struct lapse_options *
 }
 
 void lapse_sqlite_close(struct lapse_sqlite *store) {
+    if (lapse_sqlite_owned(store)) {
+        close_file(store);
+    }
+    /* A forked child leaves SQLite's part alone: closing it could write to the parent's file. */
+    lapse_sqlite_unlock(store);
+    lapse_alloc_free(store->alloc, store->path, store->path_cap);
+    lapse_alloc_free(store->alloc, store, sizeof(*store));
+}
+
+static void close_file(struct lapse_sqlite *store) {
     for (int i = 0; i < SQLITE_KINDS; i++) {
         (void)sqlite3_finalize(store->puts[i]);
         (void)sqlite3_finalize(store->drops[i]);
@@ -83,9 +96,6 @@ void lapse_sqlite_close(struct lapse_sqlite *store) {
     }
     int code = sqlite3_close(store->db);
     LAPSE_ASSERT(code == SQLITE_OK);
-    lapse_sqlite_unlock(store);
-    lapse_alloc_free(store->alloc, store->path, store->path_cap);
-    lapse_alloc_free(store->alloc, store, sizeof(*store));
 }
 
 enum lapse_status lapse_sqlite_prepare(struct lapse_sqlite *store, const char *sql,
@@ -98,6 +108,32 @@ enum lapse_status lapse_sqlite_exec(struct lapse_sqlite *store, const char *sql,
                                     struct lapse_error *err) {
     int code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
     return code == SQLITE_OK ? LAPSE_OK : lapse_sqlite_fault(store, code, doing, err);
+}
+
+enum lapse_status lapse_sqlite_use_log(struct lapse_sqlite *store, struct lapse_error *err) {
+    sqlite3_stmt *stmt = NULL;
+    char mode[MODE_MAX] = "";
+    enum lapse_status status =
+        lapse_sqlite_prepare(store, "PRAGMA journal_mode = WAL", &stmt, err);
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    int code = sqlite3_step(stmt);
+    if (code == SQLITE_ROW) {
+        (void)sqlite3_snprintf(sizeof(mode), mode, "%s", sqlite3_column_text(stmt, 0));
+        code = sqlite3_step(stmt);
+    }
+    (void)sqlite3_finalize(stmt);
+    if (code != SQLITE_DONE) {
+        return lapse_sqlite_fault(store, code, "be opened", err);
+    }
+    if (strcmp(mode, "wal") != 0) {
+        return lapse_error_set(err, LAPSE_IO,
+                               "`%s` cannot be written ahead, its journal is `%s`; use a VFS with "
+                               "shared memory",
+                               store->path, mode);
+    }
+    return LAPSE_OK;
 }
 
 enum lapse_status lapse_sqlite_fault(const struct lapse_sqlite *store, int code, const char *doing,
@@ -189,9 +225,6 @@ static enum lapse_status open_file(struct lapse_sqlite *store, bool locks,
         status = verify(store, err);
     }
     if (status == LAPSE_OK) {
-        status = use_log(store, err);
-    }
-    if (status == LAPSE_OK) {
         status = prepare_steps(store, err);
     }
     if (status == LAPSE_OK) {
@@ -205,7 +238,12 @@ static enum lapse_status open_file(struct lapse_sqlite *store, bool locks,
  * it may have been made meanwhile. */
 static enum lapse_status lock_and_probe(struct lapse_sqlite *store, bool locks, bool *ret_fresh,
                                         struct lapse_error *err) {
-    enum lapse_status status = locks ? lapse_sqlite_lock(store, false, err) : LAPSE_OK;
+    /* Opening a pipe would wait for its other end. Where no lock is taken the file may be none of
+     * the system's. */
+    enum lapse_status status = locks ? lapse_sqlite_regular(store, err) : LAPSE_OK;
+    if (status == LAPSE_OK && locks) {
+        status = lapse_sqlite_lock(store, false, err);
+    }
     if (status == LAPSE_ABSENT) {
         status = lapse_sqlite_probe(store, ret_fresh, err);
         if (status == LAPSE_OK) {
@@ -250,6 +288,9 @@ static enum lapse_status make(struct lapse_sqlite *store, struct lapse_error *er
 
 static enum lapse_status verify(struct lapse_sqlite *store, struct lapse_error *err) {
     enum lapse_status status = verify_tables(store, err);
+    if (status == LAPSE_OK) {
+        status = verify_alone(store, err);
+    }
     return status == LAPSE_OK ? verify_pages(store, err) : status;
 }
 
@@ -282,6 +323,41 @@ static enum lapse_status verify_tables(struct lapse_sqlite *store, struct lapse_
     return status;
 }
 
+/* Nothing hangs on the tables: a unique index that somebody has added would make the put of one row
+ * take another away. Their own keys are no rows of the schema. */
+static enum lapse_status verify_alone(struct lapse_sqlite *store, struct lapse_error *err) {
+    sqlite3_stmt *stmt = NULL;
+    enum lapse_status status =
+        lapse_sqlite_prepare(store,
+                             "SELECT s.type, s.name FROM sqlite_schema s WHERE s.tbl_name = ?"
+                             " AND s.type IN ('index', 'trigger')",
+                             &stmt, err);
+    for (size_t i = 0; status == LAPSE_OK && lapse_sqlite_schema(i) != NULL; i++) {
+        const struct lapse_sqlite_object *object = lapse_sqlite_schema(i);
+        if (strcmp(object->type, "table") != 0) {
+            continue;
+        }
+        (void)sqlite3_bind_text(stmt, 1, object->name, -1, SQLITE_STATIC);
+        int code = sqlite3_step(stmt);
+        if (code == SQLITE_ROW) {
+            status = lapse_error_set(err, LAPSE_CORRUPT,
+                                     "the table %s of `%s` has the %.20s %.200s, and a store's has "
+                                     "none; drop it with the sqlite3 shell",
+                                     object->name, store->path, text_of(stmt, 0), text_of(stmt, 1));
+        } else if (code != SQLITE_DONE) {
+            status = lapse_sqlite_fault(store, code, "be read", err);
+        }
+        (void)sqlite3_reset(stmt);
+    }
+    (void)sqlite3_finalize(stmt);
+    return status;
+}
+
+static const char *text_of(sqlite3_stmt *stmt, int column) {
+    const unsigned char *text = sqlite3_column_text(stmt, column);
+    return text == NULL ? "" : (const char *)text;
+}
+
 /* Every page is used once and cut right: rows that a damaged page hides have no checksum to tell.
  */
 static enum lapse_status verify_pages(struct lapse_sqlite *store, struct lapse_error *err) {
@@ -304,33 +380,6 @@ static enum lapse_status verify_pages(struct lapse_sqlite *store, struct lapse_e
     }
     (void)sqlite3_finalize(stmt);
     return status;
-}
-
-/* Has no effect on a file that is in this mode already. */
-static enum lapse_status use_log(struct lapse_sqlite *store, struct lapse_error *err) {
-    sqlite3_stmt *stmt = NULL;
-    char mode[MODE_MAX] = "";
-    enum lapse_status status =
-        lapse_sqlite_prepare(store, "PRAGMA journal_mode = WAL", &stmt, err);
-    if (status != LAPSE_OK) {
-        return status;
-    }
-    int code = sqlite3_step(stmt);
-    if (code == SQLITE_ROW) {
-        (void)sqlite3_snprintf(sizeof(mode), mode, "%s", sqlite3_column_text(stmt, 0));
-        code = sqlite3_step(stmt);
-    }
-    (void)sqlite3_finalize(stmt);
-    if (code != SQLITE_DONE) {
-        return lapse_sqlite_fault(store, code, "be opened", err);
-    }
-    if (strcmp(mode, "wal") != 0) {
-        return lapse_error_set(err, LAPSE_IO,
-                               "`%s` cannot be written ahead, its journal is `%s`; use a VFS with "
-                               "shared memory",
-                               store->path, mode);
-    }
-    return LAPSE_OK;
 }
 
 static enum lapse_status prepare_steps(struct lapse_sqlite *store, struct lapse_error *err) {

@@ -26,6 +26,7 @@ static enum lapse_status commit(void *ctx, enum lapse_sync sync, int64_t *ret_po
 static void rollback(void *ctx);
 static void close_store(void *ctx);
 static enum lapse_status refuse(struct lapse_sqlite *store, struct lapse_error *err);
+static enum lapse_status refuse_child(struct lapse_sqlite *store, struct lapse_error *err);
 static enum lapse_status set_level(struct lapse_sqlite *store, struct lapse_error *err);
 static enum lapse_status commit_failed(struct lapse_sqlite *store, int code,
                                        struct lapse_error *err);
@@ -50,6 +51,9 @@ void lapse_sqlite_hook(struct lapse_sqlite *store) {
 static enum lapse_status load(void *ctx, lapse_row_visit visit, void *visit_ctx,
                               struct lapse_error *err) {
     struct lapse_sqlite *store = ctx;
+    if (!lapse_sqlite_owned(store)) {
+        return refuse_child(store, err);
+    }
     enum lapse_status status = lapse_sqlite_exec(store, "BEGIN", "be read", err);
     if (status != LAPSE_OK) {
         return status;
@@ -63,6 +67,10 @@ static enum lapse_status load(void *ctx, lapse_row_visit visit, void *visit_ctx,
  * ended before its sync. From here on the file is ours, and closing it folds the log in. */
 static enum lapse_status settle(struct lapse_sqlite *store, struct lapse_error *err) {
     int code = SQLITE_OK;
+    enum lapse_status status = lapse_sqlite_use_log(store, err);
+    if (status != LAPSE_OK) {
+        return status;
+    }
     if (store->logged) {
         if (!nullify(store)) {
             return lapse_sqlite_fault(store, sqlite3_extended_errcode(store->db), "be synced", err);
@@ -87,6 +95,9 @@ static enum lapse_status settle(struct lapse_sqlite *store, struct lapse_error *
 
 static enum lapse_status begin(void *ctx, struct lapse_error *err) {
     struct lapse_sqlite *store = ctx;
+    if (!lapse_sqlite_owned(store)) {
+        return refuse_child(store, err);
+    }
     if (store->failed) {
         return refuse(store, err);
     }
@@ -158,6 +169,13 @@ static enum lapse_status refuse(struct lapse_sqlite *store, struct lapse_error *
     return lapse_error_set(err, LAPSE_IO,
                            "`%s` is not written any more since a sync of it failed or another "
                            "program wrote it; close it and open it again",
+                           store->path);
+}
+
+static enum lapse_status refuse_child(struct lapse_sqlite *store, struct lapse_error *err) {
+    return lapse_error_set(err, LAPSE_LOCKED,
+                           "`%s` was opened by another process, of which this one is a fork; open "
+                           "the store after the fork, or send the call to that process",
                            store->path);
 }
 

@@ -29,6 +29,7 @@ struct lapse_sqlite {
     char *path; /* full, links followed */
     size_t path_cap;
     int lock_fd; /* -1: none */
+    int64_t owner; /* the process that has opened it */
     struct sqlite3_stmt *puts[SQLITE_KINDS], *drops[SQLITE_KINDS];
     struct sqlite3_stmt *steps[SQLITE_STEPS];
     enum lapse_sync level;      /* of SQLite's own commits */
@@ -53,6 +54,11 @@ const struct lapse_sqlite_object *lapse_sqlite_schema(size_t n);
 /* ---- sqlite_lock.c; of FILE-lock, whose text says that a store was made beside it. */
 /* Locks it. OK; ABSENT: it does not exist and `make` is false; LOCKED, IO. */
 enum lapse_status lapse_sqlite_lock(struct lapse_sqlite *store, bool make, struct lapse_error *err);
+/* OK, or IO: the store's path leads to what is no plain file. */
+enum lapse_status lapse_sqlite_regular(const struct lapse_sqlite *store, struct lapse_error *err);
+/* Notes the process that has it open; whether this is that one, and no fork of it. */
+void lapse_sqlite_own(struct lapse_sqlite *store);
+bool lapse_sqlite_owned(const struct lapse_sqlite *store);
 bool lapse_sqlite_lock_says_made(const struct lapse_sqlite *store);
 void lapse_sqlite_lock_say_made(const struct lapse_sqlite *store);
 void lapse_sqlite_unlock(struct lapse_sqlite *store);
@@ -81,6 +87,8 @@ void lapse_sqlite_close(struct lapse_sqlite *store);
 /* Prepares `sql` once and for all. OK or a fault. */
 enum lapse_status lapse_sqlite_prepare(struct lapse_sqlite *store, const char *sql,
                                        struct sqlite3_stmt **ret, struct lapse_error *err);
+/* Turns on the log, which is written into the file's header; no effect where it is on already. */
+enum lapse_status lapse_sqlite_use_log(struct lapse_sqlite *store, struct lapse_error *err);
 /* What SQLite's code says, as a status with a sentence. */
 enum lapse_status lapse_sqlite_fault(const struct lapse_sqlite *store, int code, const char *doing,
                                      struct lapse_error *err);

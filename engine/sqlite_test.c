@@ -509,3 +509,130 @@ Test(sqlite, a_long_reader_holds_the_log_back_only_while_it_reads) {
     journal.close(journal.ctx);
     lapse_testing_dir_remove(&dir);
 }
+
+/* Somebody's index would make the put of one row take another away. What is beside ours may be. */
+Test(sqlite, what_was_added_to_its_tables_is_told) {
+    static const struct {
+        const char *sql;
+        enum lapse_status want;
+    } added[] = {
+        {"CREATE VIEW mine AS SELECT key FROM record_rows", LAPSE_OK},
+        {"CREATE TABLE mine(a UNIQUE); CREATE INDEX mine_too ON mine(a)", LAPSE_OK},
+        {"CREATE UNIQUE INDEX u ON Record_Rows(value)", LAPSE_CORRUPT},
+        {"CREATE INDEX i ON lease_rows(owner)", LAPSE_CORRUPT},
+        {"CREATE TRIGGER r AFTER INSERT ON mark_rows BEGIN DELETE FROM lease_rows; END",
+         LAPSE_CORRUPT},
+    };
+    for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++) {
+        struct lapse_testing_dir dir;
+        struct lapse_error err;
+        struct gathered got;
+        lapse_journal journal;
+        sqlite3 *db = NULL;
+        lapse_testing_dir_make(&dir);
+        open_fresh(&dir, &journal);
+        write_rows(&journal, 0, ROWS, false);
+        journal.close(journal.ctx);
+        cr_assert_eq(sqlite3_open(dir.file, &db), SQLITE_OK);
+        cr_assert_eq(sqlite3_exec(db, added[i].sql, NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+        enum lapse_status status = digest_file(dir.file, &got, &err);
+        cr_expect_eq(status, added[i].want, "%s gave %s", added[i].sql, lapse_status_word(status));
+        lapse_testing_dir_remove(&dir);
+    }
+}
+
+/* A file that another journal's mode was given to is damaged like any other: nothing is written
+ * into it before all of it has passed. */
+Test(sqlite, a_damaged_file_without_a_log_is_left_alone) {
+    struct lapse_testing_dir dir;
+    lapse_journal journal;
+    size_t len = 0;
+    lapse_testing_dir_make(&dir);
+    open_fresh(&dir, &journal);
+    write_rows(&journal, 0, ROWS, false);
+    journal.close(journal.ctx);
+    cr_assert_str_eq(ask(dir.file, "PRAGMA journal_mode = DELETE"), "delete\n");
+    unsigned char *bytes = lapse_testing_file_read(dir.file, "", &len);
+    int told = 0;
+    for (size_t at = 4096; at < len; at += 1013) {
+        bytes[at] ^= 4;
+        cr_expect(told_or_harmless(&dir, bytes, len, digest_rows(0, ROWS)), "byte %zu", at);
+        unsigned char *after = lapse_testing_file_read(dir.copy, "", &len);
+        told += after[18] == 1 ? 1 : 0;
+        free(after);
+        bytes[at] ^= 4;
+    }
+    cr_expect_gt(told, 10, "no damage was told");
+    cr_expect(told_or_harmless(&dir, bytes, len, digest_rows(0, ROWS)));
+    cr_expect_str_eq(ask(dir.copy, "PRAGMA journal_mode"), "wal\n");
+    free(bytes);
+    lapse_testing_dir_remove(&dir);
+}
+
+Test(sqlite, what_is_no_plain_file_is_told_and_nothing_is_made_beside_it) {
+    struct lapse_testing_dir dir;
+    struct lapse_error err;
+    lapse_journal journal;
+    lapse_testing_dir_make(&dir);
+    lapse_testing_pipe_make(dir.file, "");
+    cr_expect_eq(lapse_sqlite_open(dir.file, NULL, &journal, &err), LAPSE_IO);
+    cr_expect_not_null(strstr(err.message, "a pipe"), "%s", err.message);
+    cr_expect_not(lapse_testing_file_exists(dir.file, "-lock"));
+    lapse_testing_dir_empty(&dir);
+    cr_expect_eq(lapse_sqlite_open(dir.path, NULL, &journal, &err), LAPSE_IO);
+    cr_expect_not_null(strstr(err.message, "a folder"), "%s", err.message);
+    cr_expect_not(lapse_testing_file_exists(dir.path, "-lock"));
+    for (int way = 0; way < 3; way++) {
+        if (way == 0) {
+            lapse_testing_pipe_make(dir.file, "-lock");
+        } else {
+            lapse_testing_link_make(dir.file, "-lock", dir.copy);
+        }
+        if (way == 2) {
+            lapse_testing_file_write(dir.copy, "", (const unsigned char *)"", 0);
+        }
+        cr_expect_eq(lapse_sqlite_open(dir.file, NULL, &journal, &err), LAPSE_IO, "way %d", way);
+        cr_expect_not_null(strstr(err.message, "-lock"), "%s", err.message);
+        cr_expect_not(lapse_testing_file_exists(dir.file, ""));
+        cr_expect_eq(lapse_testing_file_exists(dir.copy, ""), way == 2);
+        lapse_testing_dir_empty(&dir);
+    }
+    lapse_testing_dir_remove(&dir);
+}
+
+/* Writes and closes in a forked child; 1 if the write was refused as it should be. */
+static int write_in_child(void *ctx) {
+    struct lapse_testing *t = ctx;
+    enum lapse_status status = lapse_testing_do(t, LAPSE_VERB_SET, "b", "child", "v", 0, 0);
+    bool told = status == LAPSE_LOCKED && strstr(t->err.message, "fork") != NULL;
+    bool read = lapse_testing_do(t, LAPSE_VERB_GET, "b", "k", NULL, 0, 0) == LAPSE_OK;
+    lapse_close(t->store);
+    return told && read ? 1 : 0;
+}
+
+/* Both would write the same numbers over each other: the lock is the parent's. */
+Test(sqlite, a_forked_child_writes_nothing) {
+    struct lapse_testing_dir dir;
+    struct lapse_testing t;
+    struct lapse *second = NULL;
+    lapse_testing_dir_make(&dir);
+    lapse_testing_open(&t);
+    lapse_close(t.store);
+    cr_assert_eq(lapse_open_file(dir.file, &t.options, &t.store, &t.err), LAPSE_OK, "%s",
+                 t.err.message);
+    lapse_testing_bucket(&t, "b", 0, 0, 0);
+    lapse_testing_do(&t, LAPSE_VERB_SET, "b", "k", "v", 0, 0);
+    cr_expect_eq(lapse_testing_in_child(write_in_child, &t), 1);
+    cr_expect_eq(lapse_open_file(dir.file, &t.options, &second, &t.err), LAPSE_LOCKED,
+                 "the child took the lock away");
+    cr_expect_eq(lapse_testing_do(&t, LAPSE_VERB_SET, "b", "l", "v", 0, 0), LAPSE_OK, "%s",
+                 t.err.message);
+    lapse_close(t.store);
+    cr_assert_eq(lapse_open_file(dir.file, &t.options, &t.store, &t.err), LAPSE_OK, "%s",
+                 t.err.message);
+    lapse_testing_do(&t, LAPSE_VERB_COUNT, "b", "", NULL, 0, 0);
+    cr_expect_eq(t.r.item_count, 2);
+    lapse_testing_close(&t);
+    lapse_testing_dir_remove(&dir);
+}

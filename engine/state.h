@@ -266,6 +266,8 @@ enum lapse_status lapse_session_end(struct lapse_job *job);
 /* ---- request.c: calls that are remembered by their request id (ONCE-01). */
 /* Whether the command's id, length and class are such as can be remembered. OK or INVALID. */
 enum lapse_status lapse_request_check(const struct lapse_job *job);
+/* INVALID: the call changes nothing that is stored, so its id could not be remembered. */
+enum lapse_status lapse_request_unkept(const struct lapse_job *job);
 /* Answers a call that was carried out before under its id, and true; also INVALID: another call
  * was. False: it is a new call. */
 bool lapse_request_recall(struct lapse_job *job, enum lapse_status *ret_status);

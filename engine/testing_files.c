@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void must(bool done, const char *what);
@@ -93,4 +95,27 @@ static void must(bool done, const char *what) {
 
 static void name_of(const char *path, const char *suffix, char *ret) {
     (void)snprintf(ret, 2 * (size_t)LAPSE_TESTING_PATH_MAX, "%s%s", path, suffix);
+}
+
+void lapse_testing_pipe_make(const char *path, const char *suffix) {
+    char name[2 * LAPSE_TESTING_PATH_MAX];
+    name_of(path, suffix, name);
+    must(mkfifo(name, 0600) == 0, name);
+}
+
+void lapse_testing_link_make(const char *path, const char *suffix, const char *target) {
+    char name[2 * LAPSE_TESTING_PATH_MAX];
+    name_of(path, suffix, name);
+    must(symlink(target, name) == 0, name);
+}
+
+int lapse_testing_in_child(int (*call)(void *ctx), void *ctx) {
+    int told = 0;
+    pid_t child = fork();
+    must(child >= 0, "fork");
+    if (child == 0) {
+        _exit(call(ctx));
+    }
+    must(waitpid(child, &told, 0) == child, "waitpid");
+    return WIFEXITED(told) ? WEXITSTATUS(told) : -1;
 }

@@ -25,6 +25,11 @@ unsigned char *lapse_testing_file_read(const char *path, const char *suffix, siz
 /* NULL removes it. */
 void lapse_testing_file_write(const char *path, const char *suffix, const unsigned char *bytes,
                               size_t len);
+/* What is no plain file: a pipe, and a link to `target`. */
+void lapse_testing_pipe_make(const char *path, const char *suffix);
+void lapse_testing_link_make(const char *path, const char *suffix, const char *target);
+/* Runs `call` in a forked child; what it returned, or -1 if the child died of something else. */
+int lapse_testing_in_child(int (*call)(void *ctx), void *ctx);
 /* A store's file and log as a crash of the process would leave them. */
 void lapse_testing_file_copy(const char *from, const char *to);
 

@@ -144,7 +144,10 @@ struct lapse_command {
     struct lapse_bytes request; /* the request id of a log command of a client; empty: none. Sent
                                    again within LAPSE_REQUEST_SPAN_NS, the call takes effect once
                                    and answers the same (ONCE-01); another call under the same id
-                                   is INVALID. Refusals are not remembered: they had no effect */
+                                   is INVALID. What had no effect is not remembered: refusals, and
+                                   an OK that changed nothing (an acquire by the live owner, a
+                                   bucket opened with equal words); sent again it is a new call.
+                                   EXTEND and RELEASE of an ephemeral lease take none: INVALID */
     union {
         struct { /* SET CREATE UPDATE DELETE PURGE EXPIRE PERSIST */
             struct lapse_bytes value; /* SET CREATE UPDATE */
@@ -282,7 +285,9 @@ struct lapse_batch_answer {
  *                                        all else)
  *   BATCH                    OK          answers answer_count
  *   BATCH                    CONFLICT    answers answer_count (up to the one refused, which is
- *                                        the last; none took effect)
+ *                                        the last; none took effect, so those before it have verb
+ *                                        and status alone. The refused one saw what they had done:
+ *                                        revision is 0 where it was given by one of them)
  *   SESSION                  OK          token (names the incarnation) end left renewed (= open
  *                                        already, unchanged)
  *   SESSION                  HELD        owner end left (another owner has it open)
@@ -312,7 +317,8 @@ struct lapse_result {
     int64_t revision;
     struct lapse_end end;
     struct lapse_span left;  /* see above */
-    bool renewed;
+    bool renewed; /* of a read: by this call, with the FLUSH that it may have carried out before
+                     itself; one that was carried out alone, by who keeps a log, says so itself */
     bool repeated; /* the answer of an earlier call with this request id; `left` is what is left of
                       its end now, 0 once that has come */
     int64_t token;

@@ -3,7 +3,8 @@
  *
  * The file is written ahead of each answer, in WAL mode: one transaction a call or batch. It is
  * read once, at open. Writers exclude each other by an advisory lock on FILE-lock, which the system
- * drops with the process (with the last one, if it forks) and which stays beside the file. Each row
+ * drops with the process (with the last one, if it forks) and which stays beside the file. A forked
+ * child answers `locked` to what would write; it may close what it has inherited. Each row
  * carries a checksum; the file carries an application id and a schema version. A file that cannot
  * be opened is left as it was.
  *
@@ -32,8 +33,9 @@ struct lapse_sqlite_options {
  *   OK       *ret is written; its close closes the file
  *   LOCKED   another process has it open for writing
  *   VERSION  another program's file, or one of a newer schema
- *   CORRUPT  not a database, or damaged
- *   IO       the file cannot be opened, read or made
+ *   CORRUPT  not a database, or damaged, or an index or trigger was added to its tables (views and
+ *            tables of one's own may be)
+ *   IO       the file cannot be opened, read or made, or it or its lock is no plain file
  *   NOMEM, INVALID (path NULL or empty). */
 enum lapse_status lapse_sqlite_open(const char *path, const struct lapse_sqlite_options *options,
                                     lapse_journal *ret, struct lapse_error *err);
