@@ -21,8 +21,9 @@ static struct lapse_policies policies_of_code(uint64_t code);
 static const char *profile_of(uint64_t code);
 static struct lapse_bytes value_word(enum lapse_policy policy, uint8_t value);
 
-struct lapse_now lapse_decide_now(const struct lapse_state *state, struct lapse_steady store,
-                                  struct lapse_wall wall, int64_t log_seq) {
+struct lapse_now lapse_decide_now_by_policy(const struct lapse_state *state,
+                                            struct lapse_steady store, struct lapse_wall wall,
+                                            int64_t log_seq) {
     struct lapse_now now = {.store = {cut(state, store.ns)},
                             .wall = {cut(state, wall.ns)},
                             .log_seq = log_seq};

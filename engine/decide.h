@@ -38,8 +38,22 @@ static inline unsigned lapse_policy(const struct lapse_state *state, enum lapse_
 /* ---- Time. */
 
 /* The instant of a command, as ends are compared with it: at the store's resolution. */
-struct lapse_now lapse_decide_now(const struct lapse_state *state, struct lapse_steady store,
-                                  struct lapse_wall wall, int64_t log_seq);
+struct lapse_now lapse_decide_now_by_policy(const struct lapse_state *state,
+                                            struct lapse_steady store, struct lapse_wall wall,
+                                            int64_t log_seq);
+static inline struct lapse_now lapse_decide_now(const struct lapse_state *state,
+                                                struct lapse_steady store, struct lapse_wall wall,
+                                                int64_t log_seq) {
+    if (!state->strict) {
+        return lapse_decide_now_by_policy(state, store, wall, log_seq);
+    }
+    return (struct lapse_now){.store = store,
+                              .wall = wall,
+                              .log_seq = log_seq,
+                              .due_keys_ns = store.ns,
+                              .due_ns = store.ns,
+                              .due_wall_ns = wall.ns};
+}
 /* The wall reading at or below which dates have come, when the clock shows `wall`. */
 int64_t lapse_decide_wall_due(const struct lapse_state *state, struct lapse_wall wall);
 /* Whether a REAP at `now` takes anything; it then does so at lapse_decide_sweep's instant. */

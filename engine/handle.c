@@ -54,6 +54,7 @@ enum lapse_status lapse_open(const struct lapse_options *options, struct lapse *
         return lapse_error_set(err, LAPSE_NOMEM, "no memory for a store");
     }
     store->state.policies = options->policies;
+    store->state.strict = lapse_policies_code(&options->policies) == 0;
     store->journal = options->journal;
     store->journaled = journaled;
     store->sync = options->sync;

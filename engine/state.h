@@ -160,6 +160,7 @@ struct lapse_state {
     const lapse_alloc *alloc;
     size_t watch_events_max;
     struct lapse_policies policies; /* as the mark says; never changed */
+    bool strict;                    /* known to be all 0: what is asked most is answered at once */
     /* The durable part. */
     struct lapse_mark mark;
     int64_t log_seq; /* log commands committed: the mark's number */

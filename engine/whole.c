@@ -49,6 +49,7 @@ enum lapse_status lapse_fork(const struct lapse *store, const lapse_alloc *alloc
         return lapse_error_set(err, LAPSE_NOMEM, "no memory for a fork");
     }
     fork->state.policies = store->state.policies;
+    fork->state.strict = store->state.strict;
     struct lapse_load load = {.state = &fork->state, .err = err, .forking = true};
     lapse_lock_enter(store->lock);
     enum lapse_status status = lapse_state_walk(&store->state, lapse_load_row, &load, err);
