@@ -12,6 +12,7 @@ static void note_policy(struct lapse_decoder *d, const struct lapse_node *key);
 static void note_value(struct lapse_decoder *d, enum lapse_policy policy,
                        const struct lapse_node *value);
 static void read_store(struct lapse_decoder *d, const struct lapse_node *map);
+static void refuse_markers(struct lapse_decoder *d);
 static bool read_choice(struct lapse_decoder *d, const struct lapse_node *value,
                         const char *const *words, size_t count, size_t *ret);
 static void note_choice(struct lapse_decoder *d, const struct lapse_node *value,
@@ -37,11 +38,33 @@ void lapse_decode_store(struct lapse_decoder *d) {
 }
 
 void lapse_decode_store_end(struct lapse_decoder *d) {
+    refuse_markers(d);
     if (d->plan->store == LAPSE_STORE_NONE && d->node_falls) {
         d->plan->store = LAPSE_STORE_MEMORY;
         d->plan->setup.sync = LAPSE_SYNC_FULL;
     }
     d->plan->setup.durable = d->plan->store != LAPSE_STORE_NONE;
+}
+
+/* A store whose policy knows no markers would refuse the bucket before the first step. */
+static void refuse_markers(struct lapse_decoder *d) {
+    const struct lapse_node *buckets = lapse_node_get(d->root, "buckets");
+    bool none = d->plan->setup.policies.value[LAPSE_POLICY_MARKERS] != 0;
+    if (!none || buckets == NULL || buckets->kind != LAPSE_NODE_MAP) {
+        return;
+    }
+    for (size_t i = 0; i < buckets->count; i++) {
+        const struct lapse_node *markers = lapse_node_get(buckets->items[i], "markers");
+        if (markers != NULL && !lapse_node_is(markers, "false")) {
+            struct lapse_diag *diag =
+                lapse_mistake_add(d->diags, "Y136", markers->place, "",
+                                  "bucket `%.60s` has markers, and the store's policy is "
+                                  "`markers: none`",
+                                  buckets->keys[i]->text);
+            lapse_diag_note(d->diags, diag, "help",
+                            "take `markers` away, or add `policy: {markers: bucket}`");
+        }
+    }
 }
 
 static void read_profile(struct lapse_decoder *d, const struct lapse_node *node) {

@@ -126,6 +126,9 @@ static const struct lapse_mistake mistakes[] = {
      "`resume` ends an earlier `pause`, and `restart` follows an earlier `crash`, of the same "
      "actor "
      "or node. At one instant the ends of faults come before their beginnings."},
+    {"Y136", "markers where there are none",
+     "Under `markers: none`, as under the profiles tinystore and kahuna, an end makes no event, so "
+     "a bucket takes no `markers`."},
 };
 
 const struct lapse_mistake *lapse_mistake_table(size_t *ret_count) {
