@@ -22,7 +22,6 @@ static enum lapse_status release(struct lapse_job *job, struct lapse_node *node,
                                  const struct lapse_node *live);
 static enum lapse_status load_counter(struct lapse_state *state, const struct lapse_row *row);
 static bool names_lease(enum lapse_verb verb);
-static bool names_grant(const struct lapse_job *job, const struct lapse_node *node);
 static enum lapse_status acquire(struct lapse_job *job, struct lapse_node *live);
 static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image);
 static enum lapse_status extend(struct lapse_job *job, struct lapse_node *live);
@@ -31,8 +30,6 @@ static struct lapse_node *make(struct lapse_state *state, struct lapse_bytes nam
                                struct lapse_bytes owner, struct lapse_image *image);
 static void link_node(struct lapse_state *state, struct lapse_node *node);
 static void drop(struct lapse_state *state, struct lapse_node *node);
-static enum lapse_status show(struct lapse_job *job, const struct lapse_image *image,
-                              enum lapse_status status);
 static enum lapse_status no_memory(struct lapse_job *job);
 
 struct lapse_node *lapse_ephemeral_find(const struct lapse_state *state, struct lapse_bytes name,
@@ -100,7 +97,7 @@ static enum lapse_status answer(struct lapse_job *job) {
     if (live == NULL) {
         return LAPSE_ABSENT;
     }
-    enum lapse_status status = show(job, &live->now, LAPSE_OK);
+    enum lapse_status status = lapse_lease_show(job, &live->now, LAPSE_OK);
     live->now.aux.used_ns = status == LAPSE_OK ? job->now.store.ns : live->now.aux.used_ns;
     return status;
 }
@@ -310,7 +307,7 @@ static enum lapse_status release(struct lapse_job *job, struct lapse_node *node,
     if (live == NULL && !ended) {
         return LAPSE_ABSENT;
     }
-    if (!names_grant(job, node)) {
+    if (!lapse_lease_named(job, node)) {
         return LAPSE_NOT_OWNER;
     }
     if (job->command->request.len > 0) {
@@ -338,14 +335,6 @@ static bool names_lease(enum lapse_verb verb) {
            verb == LAPSE_VERB_INSPECT;
 }
 
-static bool names_grant(const struct lapse_job *job, const struct lapse_node *node) {
-    const struct lapse_command *command = job->command;
-    if (command->u.lease.has_token) {
-        return node->now.revision == command->u.lease.token;
-    }
-    return lapse_bytes_equal(lapse_image_blob(&node->now), command->u.lease.owner);
-}
-
 static enum lapse_status acquire(struct lapse_job *job, struct lapse_node *live) {
     struct lapse_image image = {.present = true};
     struct lapse_bytes session = job->command->u.lease.session;
@@ -363,9 +352,9 @@ static enum lapse_status acquire(struct lapse_job *job, struct lapse_node *live)
     }
     if (lapse_bytes_equal(lapse_image_blob(&live->now), job->command->u.lease.owner)) {
         job->result->renewed = true;
-        return show(job, &live->now, LAPSE_OK);
+        return lapse_lease_show(job, &live->now, LAPSE_OK);
     }
-    return show(job, &live->now, LAPSE_HELD);
+    return lapse_lease_show(job, &live->now, LAPSE_HELD);
 }
 
 static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image) {
@@ -381,7 +370,7 @@ static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image)
     if (node == NULL) {
         return no_memory(job);
     }
-    if (show(job, &node->now, LAPSE_OK) != LAPSE_OK) {
+    if (lapse_lease_show(job, &node->now, LAPSE_OK) != LAPSE_OK) {
         lapse_node_free(state->alloc, node);
         return no_memory(job);
     }
@@ -405,7 +394,7 @@ static enum lapse_status extend(struct lapse_job *job, struct lapse_node *live) 
     if (live == NULL) {
         return LAPSE_LOST;
     }
-    if (!names_grant(job, live)) {
+    if (!lapse_lease_named(job, live)) {
         return LAPSE_NOT_OWNER;
     }
     if (job->command->request.len > 0) {
@@ -415,7 +404,7 @@ static enum lapse_status extend(struct lapse_job *job, struct lapse_node *live) 
     image.aux.used_ns = job->now.store.ns;
     image.end_ns = timed.end_ns;
     image.span_ns = timed.span_ns;
-    status = show(job, &image, LAPSE_OK);
+    status = lapse_lease_show(job, &image, LAPSE_OK);
     if (status == LAPSE_OK) {
         lapse_wheel_remove(ends, live);
         live->now = image;
@@ -462,19 +451,6 @@ static void drop(struct lapse_state *state, struct lapse_node *node) {
     }
     lapse_table_unlink(&state->ephemeral.names, node);
     lapse_node_free(state->alloc, node);
-}
-
-/* Fills owner, end and left, and the token unless another holds the name. */
-static enum lapse_status show(struct lapse_job *job, const struct lapse_image *image,
-                              enum lapse_status status) {
-    struct lapse_result *result = job->result;
-    if (!lapse_result_owner(result, lapse_image_blob(image))) {
-        return no_memory(job);
-    }
-    result->token = status == LAPSE_HELD ? 0 : image->revision;
-    result->end = lapse_image_end(image);
-    result->left = lapse_state_left(&job->now, result->end);
-    return status;
 }
 
 static enum lapse_status no_memory(struct lapse_job *job) {

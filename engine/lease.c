@@ -9,11 +9,8 @@ static struct lapse_node *find_live(const struct lapse_job *job);
 static enum lapse_status release_ended(struct lapse_job *job);
 static enum lapse_status free_name(struct lapse_job *job, struct lapse_node *node);
 static bool next_token(struct lapse_job *job, const struct lapse_node *node, int64_t *ret);
-static bool names_grant(const struct lapse_job *job, const struct lapse_node *node);
 static enum lapse_status resolve_end(struct lapse_job *job, struct lapse_image *image);
 static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image);
-static enum lapse_status show(struct lapse_job *job, const struct lapse_image *image,
-                              enum lapse_status status);
 static enum lapse_status no_memory(struct lapse_job *job);
 
 enum lapse_status lapse_lease_acquire(struct lapse_job *job) {
@@ -33,9 +30,9 @@ enum lapse_status lapse_lease_acquire(struct lapse_job *job) {
     if (lapse_bytes_equal(lapse_image_blob(&live->now), command->u.lease.owner)) {
         /* The live owner asks again: the same token, what is left, and no change (LEASE-08). */
         job->result->renewed = true;
-        return show(job, &live->now, LAPSE_OK);
+        return lapse_lease_show(job, &live->now, LAPSE_OK);
     }
-    return show(job, &live->now, LAPSE_HELD);
+    return lapse_lease_show(job, &live->now, LAPSE_HELD);
 }
 
 enum lapse_status lapse_lease_extend(struct lapse_job *job) {
@@ -48,7 +45,7 @@ enum lapse_status lapse_lease_extend(struct lapse_job *job) {
     if (live == NULL) {
         return LAPSE_LOST;
     }
-    if (!names_grant(job, live)) {
+    if (!lapse_lease_named(job, live)) {
         return LAPSE_NOT_OWNER;
     }
     if (!lapse_txn_touch(job->state, live)) {
@@ -62,7 +59,7 @@ enum lapse_status lapse_lease_extend(struct lapse_job *job) {
     image.blob = live->now.blob;
     image.blob_len = live->now.blob_len;
     lapse_txn_set(job->state, live, &image);
-    return show(job, &image, LAPSE_OK);
+    return lapse_lease_show(job, &image, LAPSE_OK);
 }
 
 enum lapse_status lapse_lease_release(struct lapse_job *job) {
@@ -70,12 +67,12 @@ enum lapse_status lapse_lease_release(struct lapse_job *job) {
     if (live == NULL) {
         return release_ended(job);
     }
-    return names_grant(job, live) ? free_name(job, live) : LAPSE_NOT_OWNER;
+    return lapse_lease_named(job, live) ? free_name(job, live) : LAPSE_NOT_OWNER;
 }
 
 enum lapse_status lapse_lease_inspect(struct lapse_job *job) {
     struct lapse_node *live = find_live(job);
-    return live == NULL ? LAPSE_ABSENT : show(job, &live->now, LAPSE_OK);
+    return live == NULL ? LAPSE_ABSENT : lapse_lease_show(job, &live->now, LAPSE_OK);
 }
 
 enum lapse_status lapse_lease_over(struct lapse_job *job, struct lapse_node *node) {
@@ -95,6 +92,26 @@ bool lapse_lease_held(const struct lapse_job *job) {
     return find_live(job) != NULL;
 }
 
+bool lapse_lease_named(const struct lapse_job *job, const struct lapse_node *node) {
+    const struct lapse_command *command = job->command;
+    if (command->u.lease.has_token) {
+        return node->now.revision == command->u.lease.token;
+    }
+    return lapse_bytes_equal(lapse_image_blob(&node->now), command->u.lease.owner);
+}
+
+enum lapse_status lapse_lease_show(struct lapse_job *job, const struct lapse_image *image,
+                                   enum lapse_status status) {
+    struct lapse_result *result = job->result;
+    if (!lapse_result_owner(result, lapse_image_blob(image))) {
+        return no_memory(job);
+    }
+    result->token = status == LAPSE_HELD ? 0 : image->revision;
+    result->end = lapse_state_end(image);
+    result->left = lapse_state_left(&job->now, result->end);
+    return status;
+}
+
 static struct lapse_node *find_live(const struct lapse_job *job) {
     struct lapse_node *node = lapse_table_find(&job->state->leases, job->command->key);
     bool granted = node != NULL && lapse_image_timed(&node->now);
@@ -107,7 +124,7 @@ static enum lapse_status release_ended(struct lapse_job *job) {
     if (!lapse_decide_releases_ended(job->state) || node == NULL || node->now.blob_len == 0) {
         return LAPSE_ABSENT;
     }
-    return names_grant(job, node) ? free_name(job, node) : LAPSE_NOT_OWNER;
+    return lapse_lease_named(job, node) ? free_name(job, node) : LAPSE_NOT_OWNER;
 }
 
 /* Nobody holds the name any more; where tokens are counted by name, the last one stays. */
@@ -135,14 +152,6 @@ static bool next_token(struct lapse_job *job, const struct lapse_node *node, int
     }
     *ret = last + 1;
     return true;
-}
-
-static bool names_grant(const struct lapse_job *job, const struct lapse_node *node) {
-    const struct lapse_command *command = job->command;
-    if (command->u.lease.has_token) {
-        return node->now.revision == command->u.lease.token;
-    }
-    return lapse_bytes_equal(lapse_image_blob(&node->now), command->u.lease.owner);
 }
 
 /* The end of a lease asked for now: a ttl like any other, or a session's. */
@@ -173,7 +182,7 @@ static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image)
     if (node == NULL) {
         made = node = lapse_node_make(state->alloc, LAPSE_ROW_LEASE, job->command->key);
     }
-    if (node == NULL || show(job, image, LAPSE_OK) != LAPSE_OK ||
+    if (node == NULL || lapse_lease_show(job, image, LAPSE_OK) != LAPSE_OK ||
         !lapse_state_reserve_end(state, image) || !lapse_txn_touch(state, node)) {
         lapse_node_free(state->alloc, made);
         lapse_alloc_free(state->alloc, image->blob, image->blob_len);
@@ -184,19 +193,6 @@ static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image)
     }
     lapse_txn_set(state, node, image);
     return LAPSE_OK;
-}
-
-/* Fills owner, end and left, and the token unless another holds the name. */
-static enum lapse_status show(struct lapse_job *job, const struct lapse_image *image,
-                              enum lapse_status status) {
-    struct lapse_result *result = job->result;
-    if (!lapse_result_owner(result, lapse_image_blob(image))) {
-        return no_memory(job);
-    }
-    result->token = status == LAPSE_HELD ? 0 : image->revision;
-    result->end = lapse_state_end(image);
-    result->left = lapse_state_left(&job->now, result->end);
-    return status;
 }
 
 static enum lapse_status no_memory(struct lapse_job *job) {

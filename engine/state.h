@@ -455,6 +455,11 @@ enum lapse_status lapse_lease_release(struct lapse_job *job);
 enum lapse_status lapse_lease_inspect(struct lapse_job *job);
 /* Leaves of a lease that is over what its name is remembered by. */
 enum lapse_status lapse_lease_over(struct lapse_job *job, struct lapse_node *node);
+/* Whether the call names this grant: by its token, or without one by its owner (LEASE-09). */
+bool lapse_lease_named(const struct lapse_job *job, const struct lapse_node *node);
+/* Fills owner, end and left, and the token unless another holds the name. `status`, or NOMEM. */
+enum lapse_status lapse_lease_show(struct lapse_job *job, const struct lapse_image *image,
+                                   enum lapse_status status);
 /* Whether a persistent lease of the command's name is live. */
 bool lapse_lease_held(const struct lapse_job *job);
 enum lapse_status lapse_watch_start(struct lapse_job *job);
