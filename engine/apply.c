@@ -176,6 +176,11 @@ struct lapse_node *lapse_job_find(struct lapse_job *job) {
     return job->found;
 }
 
+enum lapse_status lapse_job_no_memory(const struct lapse_job *job) {
+    return lapse_error_set(job->err, LAPSE_NOMEM, "%s: memory ran out; nothing was changed",
+                           lapse_verb_word(job->command->verb));
+}
+
 enum lapse_status lapse_job_apply(struct lapse_job *job) {
     const struct verb_row *row = find_row(job->command->verb);
     bool remembered = job->command->request.len > 0;

@@ -30,7 +30,6 @@ static struct lapse_node *make(struct lapse_state *state, struct lapse_bytes nam
                                struct lapse_bytes owner, struct lapse_image *image);
 static void link_node(struct lapse_state *state, struct lapse_node *node);
 static void drop(struct lapse_state *state, struct lapse_node *node);
-static enum lapse_status no_memory(struct lapse_job *job);
 
 struct lapse_node *lapse_ephemeral_find(const struct lapse_state *state, struct lapse_bytes name,
                                         const struct lapse_now *now) {
@@ -368,11 +367,11 @@ static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image)
     image->aux.used_ns = job->now.store.ns;
     struct lapse_node *node = make(state, job->command->key, job->command->u.lease.owner, image);
     if (node == NULL) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     if (lapse_lease_show(job, &node->now, LAPSE_OK) != LAPSE_OK) {
         lapse_node_free(state->alloc, node);
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     if (ended != NULL) {
         drop(state, ended);
@@ -451,9 +450,4 @@ static void drop(struct lapse_state *state, struct lapse_node *node) {
     }
     lapse_table_unlink(&state->ephemeral.names, node);
     lapse_node_free(state->alloc, node);
-}
-
-static enum lapse_status no_memory(struct lapse_job *job) {
-    return lapse_error_set(job->err, LAPSE_NOMEM, "%s: memory ran out; nothing was changed",
-                           lapse_verb_word(job->command->verb));
 }

@@ -10,7 +10,6 @@ static enum lapse_status set_words(struct lapse_job *job, struct lapse_bucket *b
 static bool refuses(struct lapse_job *job, const struct lapse_node *live);
 static struct lapse_node *find_live(struct lapse_job *job);
 static void show_end(struct lapse_job *job, const struct lapse_image *image);
-static enum lapse_status no_memory(struct lapse_job *job);
 
 enum { MESSAGE_BYTES = 80 };
 
@@ -48,11 +47,11 @@ enum lapse_status lapse_kv_open(struct lapse_job *job) {
     }
     bucket = lapse_bucket_make(state, name);
     if (bucket == NULL) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     if (!lapse_txn_touch(state, bucket->row)) {
         lapse_bucket_free(state, bucket);
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     return set_words(job, bucket, config);
 }
@@ -68,7 +67,7 @@ enum lapse_status lapse_kv_alter(struct lapse_job *job) {
         return status;
     }
     if (!lapse_txn_touch(job->state, bucket->row)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     return set_words(job, bucket, config);
 }
@@ -106,7 +105,7 @@ enum lapse_status lapse_kv_write(struct lapse_job *job) {
         lapse_term_keep(&live->now, &image);
     }
     if (!lapse_image_copy_blob(job->state->alloc, &image, command->u.write.value)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     status = put(job, &image);
     if (status != LAPSE_OK) {
@@ -185,7 +184,7 @@ enum lapse_status lapse_kv_retime(struct lapse_job *job) {
         return LAPSE_OK;
     }
     if (!lapse_state_reserve_end(job->state, &timed) || !lapse_txn_touch(job->state, live)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     /* The term alone is new: value and revision are the entry's (KV-06). */
     timed.present = true;
@@ -262,7 +261,7 @@ static enum lapse_status set_words(struct lapse_job *job, struct lapse_bucket *b
     struct lapse_image image = bucket->row->now;
     image.present = true;
     if (!lapse_bucket_words(job->state->alloc, config, &image)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     lapse_txn_set(job->state, bucket->row, &image);
     return LAPSE_OK;
@@ -290,9 +289,4 @@ static void show_end(struct lapse_job *job, const struct lapse_image *image) {
     job->result->revision = image->revision;
     job->result->end = lapse_state_end(image);
     job->result->left = lapse_state_left(&job->now, job->result->end);
-}
-
-static enum lapse_status no_memory(struct lapse_job *job) {
-    return lapse_error_set(job->err, LAPSE_NOMEM, "%s: memory ran out; nothing was changed",
-                           lapse_verb_word(job->command->verb));
 }

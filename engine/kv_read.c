@@ -5,7 +5,6 @@
 static void count_keys(struct lapse_job *job, const struct lapse_bytes *after);
 static enum lapse_status list(struct lapse_job *job, const struct lapse_bytes *after, size_t limit,
                               bool values);
-static enum lapse_status no_memory(struct lapse_job *job);
 
 enum lapse_status lapse_kv_read(struct lapse_job *job) {
     struct lapse_result *result = job->result;
@@ -19,7 +18,7 @@ enum lapse_status lapse_kv_read(struct lapse_job *job) {
     }
     bool has = job->command->verb == LAPSE_VERB_HAS;
     if (!has && !lapse_result_value(result, lapse_image_blob(&node->now))) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     /* The use comes last: after it nothing can fail but the commit of what it wrote. */
     bool renewed = false;
@@ -74,7 +73,7 @@ static enum lapse_status list(struct lapse_job *job, const struct lapse_bytes *a
     struct lapse_result *result = job->result;
     struct lapse_order *order = &job->bucket->order;
     if (!lapse_order_make(job->state->alloc, order, &job->bucket->records)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     order->used = job->now.store;
     struct lapse_order_at at = lapse_order_above(order, after);
@@ -96,13 +95,8 @@ static enum lapse_status list(struct lapse_job *job, const struct lapse_bytes *a
             item.value = lapse_image_blob(&node->now);
         }
         if (!lapse_result_item(result, &item)) {
-            return no_memory(job);
+            return lapse_job_no_memory(job);
         }
     }
     return LAPSE_OK;
-}
-
-static enum lapse_status no_memory(struct lapse_job *job) {
-    return lapse_error_set(job->err, LAPSE_NOMEM, "%s: memory ran out; nothing was changed",
-                           lapse_verb_word(job->command->verb));
 }

@@ -11,7 +11,6 @@ static enum lapse_status free_name(struct lapse_job *job, struct lapse_node *nod
 static bool next_token(struct lapse_job *job, const struct lapse_node *node, int64_t *ret);
 static enum lapse_status resolve_end(struct lapse_job *job, struct lapse_image *image);
 static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image);
-static enum lapse_status no_memory(struct lapse_job *job);
 
 enum lapse_status lapse_lease_acquire(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
@@ -49,7 +48,7 @@ enum lapse_status lapse_lease_extend(struct lapse_job *job) {
         return LAPSE_NOT_OWNER;
     }
     if (!lapse_txn_touch(job->state, live)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     /* Owner and token stay (FENCE-02). A lease of a session gets a term of its own and leaves the
      * session, as a key does that is given one: the end is what this call says (LEASE-06). */
@@ -78,7 +77,7 @@ enum lapse_status lapse_lease_inspect(struct lapse_job *job) {
 enum lapse_status lapse_lease_over(struct lapse_job *job, struct lapse_node *node) {
     struct lapse_image over = {.revision = node->now.revision, .present = true};
     if (!lapse_txn_touch(job->state, node)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     if (lapse_decide_releases_ended(job->state)) {
         over.blob = node->now.blob;
@@ -104,7 +103,7 @@ enum lapse_status lapse_lease_show(struct lapse_job *job, const struct lapse_ima
                                    enum lapse_status status) {
     struct lapse_result *result = job->result;
     if (!lapse_result_owner(result, lapse_image_blob(image))) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     result->token = status == LAPSE_HELD ? 0 : image->revision;
     result->end = lapse_state_end(image);
@@ -130,7 +129,7 @@ static enum lapse_status release_ended(struct lapse_job *job) {
 /* Nobody holds the name any more; where tokens are counted by name, the last one stays. */
 static enum lapse_status free_name(struct lapse_job *job, struct lapse_node *node) {
     if (!lapse_txn_touch(job->state, node)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     if (!lapse_decide_token_by_name(job->state, LAPSE_PERSISTENT)) {
         lapse_txn_remove(job->state, node);
@@ -177,7 +176,7 @@ static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image)
                                "no lease can be granted");
     }
     if (!lapse_image_copy_blob(state->alloc, image, job->command->u.lease.owner)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     if (node == NULL) {
         made = node = lapse_node_make(state->alloc, LAPSE_ROW_LEASE, job->command->key);
@@ -186,16 +185,11 @@ static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image)
         !lapse_state_reserve_end(state, image) || !lapse_txn_touch(state, node)) {
         lapse_node_free(state->alloc, made);
         lapse_alloc_free(state->alloc, image->blob, image->blob_len);
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     if (!lapse_decide_token_by_name(state, LAPSE_PERSISTENT)) {
         state->token = image->revision;
     }
     lapse_txn_set(state, node, image);
     return LAPSE_OK;
-}
-
-static enum lapse_status no_memory(struct lapse_job *job) {
-    return lapse_error_set(job->err, LAPSE_NOMEM, "%s: memory ran out; nothing was changed",
-                           lapse_verb_word(job->command->verb));
 }

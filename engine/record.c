@@ -21,7 +21,6 @@ static enum lapse_status remove_older(struct lapse_job *job, struct lapse_node *
 static enum lapse_status uncover(struct lapse_job *job, struct lapse_node *node);
 static enum lapse_why why_gone(const struct lapse_image *image);
 static bool covers_older(const struct lapse_node *newest, const struct lapse_image *image);
-static enum lapse_status no_memory(const struct lapse_job *job);
 
 bool lapse_record_live(const struct lapse_node *newest, const struct lapse_now *now) {
     return newest != NULL && newest->now.record == LAPSE_RECORD_VALUE &&
@@ -57,7 +56,7 @@ enum lapse_status lapse_record_push(struct lapse_job *job, struct lapse_bytes ke
                                     struct lapse_node *newest, const struct lapse_image *image) {
     struct lapse_state *state = job->state;
     if (!lapse_state_reserve_end(state, image)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     if (newest == NULL) {
         return push_new(job, key, image);
@@ -73,7 +72,7 @@ enum lapse_status lapse_record_push(struct lapse_job *job, struct lapse_bytes ke
     /* Nothing of the key stays: its newest row becomes the new record. */
     enum lapse_status status = remove_older(job, newest);
     if (status == LAPSE_OK && !lapse_txn_touch(state, newest)) {
-        status = no_memory(job);
+        status = lapse_job_no_memory(job);
     }
     if (status == LAPSE_OK) {
         lapse_txn_set(state, newest, image);
@@ -114,7 +113,7 @@ enum lapse_status lapse_record_mark_end(struct lapse_job *job, struct lapse_node
     int64_t revision = 0;
     enum lapse_status status = remove_older(job, newest);
     if (status == LAPSE_OK && !lapse_txn_touch(job->state, newest)) {
-        status = no_memory(job);
+        status = lapse_job_no_memory(job);
     }
     if (status == LAPSE_OK) {
         status = lapse_txn_event(job, LAPSE_EVENT_EXPIRED, bucket, lapse_node_key(newest),
@@ -169,7 +168,7 @@ enum lapse_status lapse_record_remember(struct lapse_job *job, struct lapse_node
     }
     enum lapse_status status = remove_older(job, newest);
     if (status == LAPSE_OK && !lapse_txn_touch(job->state, newest)) {
-        status = no_memory(job);
+        status = lapse_job_no_memory(job);
     }
     if (status == LAPSE_OK) {
         lapse_txn_set(job->state, newest, &gone);
@@ -221,7 +220,7 @@ enum lapse_status lapse_record_forget(struct lapse_job *job, struct lapse_bucket
         return LAPSE_OK;
     }
     if (!bucket->row->listed && !lapse_txn_touch(job->state, bucket->row)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     row.aux.forgotten = revision;
     lapse_txn_set(job->state, bucket->row, &row);
@@ -244,7 +243,7 @@ static enum lapse_why why_gone(const struct lapse_image *image) {
 /* Makes an older record the newest. */
 static enum lapse_status uncover(struct lapse_job *job, struct lapse_node *node) {
     if (!lapse_txn_touch(job->state, node)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     struct lapse_image image = node->now;
     image.older = false;
@@ -278,7 +277,7 @@ static enum lapse_status trim(struct lapse_job *job, struct lapse_node *newest, 
 
 static enum lapse_status cover(struct lapse_job *job, struct lapse_node *newest) {
     if (!lapse_txn_touch(job->state, newest)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     struct lapse_image image = newest->now;
     image.older = true;
@@ -301,12 +300,12 @@ static enum lapse_status push_new(struct lapse_job *job, struct lapse_bytes key,
                                   const struct lapse_image *image) {
     struct lapse_node *node = lapse_node_make(job->state->alloc, LAPSE_ROW_RECORD, key);
     if (node == NULL) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     node->bucket = job->bucket->index;
     if (!lapse_txn_touch(job->state, node)) {
         lapse_node_free(job->state->alloc, node);
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     lapse_txn_set(job->state, node, image);
     return LAPSE_OK;
@@ -314,7 +313,7 @@ static enum lapse_status push_new(struct lapse_job *job, struct lapse_bytes key,
 
 static enum lapse_status remove_one(struct lapse_job *job, struct lapse_node *node) {
     if (!lapse_txn_touch(job->state, node)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     lapse_txn_remove(job->state, node);
     return LAPSE_OK;
@@ -330,9 +329,4 @@ static enum lapse_status remove_older(struct lapse_job *job, struct lapse_node *
         older = lapse_table_older(newest);
     }
     return LAPSE_OK;
-}
-
-static enum lapse_status no_memory(const struct lapse_job *job) {
-    return lapse_error_set(job->err, LAPSE_NOMEM, "%s: memory ran out; nothing was changed",
-                           lapse_verb_word(job->command->verb));
 }

@@ -17,7 +17,6 @@ static void write_answer(const struct lapse_batch_answer *answer, unsigned char 
 static bool read_answer(const unsigned char *from, struct lapse_batch_answer *ret);
 static void write_i64(int64_t value, unsigned char *to);
 static int64_t read_i64(const unsigned char *from);
-static enum lapse_status no_memory(struct lapse_job *job);
 
 enum lapse_status lapse_request_check(const struct lapse_job *job) {
     const struct lapse_command *command = job->command;
@@ -89,13 +88,13 @@ enum lapse_status lapse_request_note(struct lapse_job *job) {
     size_t bytes = job->result->answer_count * ANSWER_BYTES;
     unsigned char *answers = bytes == 0 ? NULL : lapse_alloc_zero(state->alloc, bytes);
     if (bytes > 0 && answers == NULL) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     struct lapse_row row;
     fill_row(job, answers, &row);
     bool packed = lapse_request_pack(state->alloc, &row, &image);
     lapse_alloc_free(state->alloc, answers, bytes);
-    return packed ? keep(job, &image) : no_memory(job);
+    return packed ? keep(job, &image) : lapse_job_no_memory(job);
 }
 
 /* Puts the answer into the row of the command's request id; takes over image->blob. */
@@ -110,7 +109,7 @@ static enum lapse_status keep(struct lapse_job *job, struct lapse_image *image) 
     if (node == NULL || !lapse_txn_touch(state, node)) {
         lapse_node_free(state->alloc, made);
         lapse_alloc_free(state->alloc, image->blob, image->blob_len);
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     lapse_txn_set(state, node, image);
     return LAPSE_OK;
@@ -172,11 +171,11 @@ static enum lapse_status answer_again(struct lapse_job *job, const struct lapse_
         LAPSE_ASSERT(read);
         answer.left = lapse_state_left(&job->now, answer.end);
         if (!lapse_result_answer(result, &answer)) {
-            return no_memory(job);
+            return lapse_job_no_memory(job);
         }
     }
     if (!lapse_result_owner(result, row->request.owner)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     result->repeated = true;
     result->revision = row->request.revision;
@@ -243,9 +242,4 @@ static int64_t read_i64(const unsigned char *from) {
         bits |= (uint64_t)from[i] << (8 * i);
     }
     return bits <= INT64_MAX ? (int64_t)bits : -(int64_t)(UINT64_MAX - bits) - 1;
-}
-
-static enum lapse_status no_memory(struct lapse_job *job) {
-    return lapse_error_set(job->err, LAPSE_NOMEM, "%s: memory ran out; nothing was changed",
-                           lapse_verb_word(job->command->verb));
 }

@@ -14,7 +14,6 @@ static enum lapse_status resolve_end(struct lapse_job *job, struct lapse_span sp
 static enum lapse_status retime(struct lapse_job *job, struct lapse_session *session,
                                 const struct lapse_image *timed);
 static void tell(struct lapse_job *job, const struct lapse_session *session);
-static enum lapse_status no_memory(struct lapse_job *job);
 
 struct lapse_session *lapse_session_make(struct lapse_state *state, struct lapse_bytes name,
                                          int64_t id) {
@@ -74,7 +73,7 @@ enum lapse_status lapse_session_begin(struct lapse_job *job) {
     }
     bool own = owned(job, live);
     if (!own && !lapse_result_owner(job->result, lapse_image_blob(&live->row->now))) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     tell(job, live);
     job->result->renewed = own;
@@ -106,7 +105,7 @@ enum lapse_status lapse_session_end(struct lapse_job *job) {
         return LAPSE_LOST;
     }
     if (!lapse_txn_touch(job->state, live->row)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     /* The row stays until the reaper has taken what hangs on it. */
     struct lapse_image image = live->row->now;
@@ -145,7 +144,7 @@ static enum lapse_status open_new(struct lapse_job *job, const struct lapse_imag
     if (session == NULL ||
         !lapse_image_copy_blob(state->alloc, &image, job->command->u.session.owner)) {
         lapse_session_free(state->alloc, session);
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     image.present = true;
     image.revision = session->id;
@@ -153,7 +152,7 @@ static enum lapse_status open_new(struct lapse_job *job, const struct lapse_imag
     if (!lapse_txn_touch(state, session->row)) {
         lapse_alloc_free(state->alloc, image.blob, image.blob_len);
         lapse_session_free(state->alloc, session);
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     state->session++;
     lapse_txn_set(state, session->row, &image);
@@ -170,7 +169,7 @@ static enum lapse_status resolve_end(struct lapse_job *job, struct lapse_span sp
 static enum lapse_status retime(struct lapse_job *job, struct lapse_session *session,
                                 const struct lapse_image *timed) {
     if (!lapse_txn_touch(job->state, session->row)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     struct lapse_image image = session->row->now;
     image.end_ns = timed->end_ns;
@@ -184,9 +183,4 @@ static void tell(struct lapse_job *job, const struct lapse_session *session) {
     job->result->token = session->id;
     job->result->end = lapse_image_end(&session->row->now);
     job->result->left = lapse_state_left(&job->now, job->result->end);
-}
-
-static enum lapse_status no_memory(struct lapse_job *job) {
-    return lapse_error_set(job->err, LAPSE_NOMEM, "%s: memory ran out; nothing was changed",
-                           lapse_verb_word(job->command->verb));
 }

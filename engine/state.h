@@ -364,6 +364,8 @@ enum lapse_status lapse_job_check(struct lapse_job *job);
 bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret);
 /* The row of the command's key, or NULL: as looked up before the command was carried out. */
 struct lapse_node *lapse_job_find(struct lapse_job *job);
+/* NOMEM, with a sentence that names the verb. */
+enum lapse_status lapse_job_no_memory(const struct lapse_job *job);
 /* Carries the checked command out. */
 enum lapse_status lapse_job_apply(struct lapse_job *job);
 

@@ -18,7 +18,6 @@ static bool deliver_gap(struct lapse_job *job, const struct lapse_watcher *watch
                         int64_t revision);
 static bool deliver_kept(struct lapse_job *job, const struct lapse_watcher *watcher,
                          const struct lapse_kept *kept);
-static enum lapse_status no_memory(struct lapse_job *job);
 
 enum lapse_status lapse_watch_start(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
@@ -118,7 +117,7 @@ static enum lapse_status start_live(struct lapse_job *job) {
                                   .revision = node->now.revision,
                                   .kind = (enum lapse_record_kind)node->now.record};
         if (!lapse_result_item(job->result, &item)) {
-            return no_memory(job);
+            return lapse_job_no_memory(job);
         }
     }
     return add(job);
@@ -135,7 +134,7 @@ static enum lapse_status start_revision(struct lapse_job *job) {
     }
     struct lapse_watcher past = {.bucket = job->bucket, .from = from};
     if (!lapse_past_find(state, &past, job->command->key, &job->now)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     enum lapse_status status = add(job);
     if (status != LAPSE_OK) {
@@ -157,12 +156,12 @@ static enum lapse_status add(struct lapse_job *job) {
     void *watchers = state->watchers;
     if (!lapse_alloc_grow(state->alloc, &watchers, &state->watcher_cap, state->watcher_count + 1,
                           sizeof(struct lapse_watcher *))) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     state->watchers = watchers;
     struct lapse_watcher *watcher = lapse_alloc_zero(state->alloc, sizeof(*watcher) + key.len);
     if (watcher == NULL) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     state->watcher_id++;
     watcher->id = state->watcher_id;
@@ -209,11 +208,11 @@ static enum lapse_status deliver_past(struct lapse_job *job, const struct lapse_
                                       size_t *ret_at) {
     size_t most = job->command->u.watch.events_max;
     if (watcher->gap > 0 && !deliver_gap(job, watcher, watcher->gap)) {
-        return no_memory(job);
+        return lapse_job_no_memory(job);
     }
     for (; *ret_at < watcher->past_count && job->result->delivery_count < most; ++*ret_at) {
         if (!deliver_kept(job, watcher, watcher->past[*ret_at])) {
-            return no_memory(job);
+            return lapse_job_no_memory(job);
         }
     }
     return LAPSE_OK;
@@ -234,7 +233,7 @@ static enum lapse_status deliver(struct lapse_job *job, const struct lapse_watch
     if (first > *ret_seen + 1) {
         /* A gap below what it watches from is none of its own. */
         if (first - 1 >= watcher->from && !deliver_gap(job, watcher, first - 1)) {
-            return no_memory(job);
+            return lapse_job_no_memory(job);
         }
         *ret_seen = first - 1;
     }
@@ -243,7 +242,7 @@ static enum lapse_status deliver(struct lapse_job *job, const struct lapse_watch
     for (; at < ring->count && job->result->delivery_count < most; at++) {
         const struct lapse_kept *kept = lapse_ring_at(ring, at);
         if (!deliver_kept(job, watcher, kept)) {
-            return no_memory(job);
+            return lapse_job_no_memory(job);
         }
         *ret_seen = kept->revision;
     }
@@ -277,9 +276,4 @@ static bool deliver_kept(struct lapse_job *job, const struct lapse_watcher *watc
         return true;
     }
     return lapse_result_delivery(job->result, &event);
-}
-
-static enum lapse_status no_memory(struct lapse_job *job) {
-    return lapse_error_set(job->err, LAPSE_NOMEM, "%s: memory ran out; nothing was changed",
-                           lapse_verb_word(job->command->verb));
 }
