@@ -12,6 +12,7 @@ static void feed_bucket_event(struct lapse_digest *digest, const struct lapse_ev
 static void feed_probe(struct lapse_digest *digest, const struct lapse_probe *probe);
 static void feed_resource(struct lapse_digest *digest, const struct lapse_history_event *event);
 static void feed_reading(struct lapse_digest *digest, const struct lapse_reading *reading);
+static void feed_party(struct lapse_digest *digest, struct lapse_party party);
 static void feed_bool(struct lapse_digest *digest, bool value);
 
 void lapse_feed_event(struct lapse_digest *digest, const struct lapse_history_event *event) {
@@ -80,6 +81,7 @@ static void feed_body(struct lapse_digest *digest, const struct lapse_history_ev
     case LAPSE_HISTORY_FAULT_BEGIN:
     case LAPSE_HISTORY_FAULT_END:
     case LAPSE_HISTORY_STEP:
+    case LAPSE_HISTORY_MESSAGE:
     case LAPSE_HISTORY_CLOCK:
     case LAPSE_HISTORY_TENURE:
         feed_time(digest, event);
@@ -105,23 +107,43 @@ static void feed_time(struct lapse_digest *digest, const struct lapse_history_ev
         lapse_digest_u64(digest, event->u.step.row_count);
         break;
     case LAPSE_HISTORY_CLOCK:
-        lapse_digest_i64(digest, event->u.clock.node);
+        feed_party(digest, event->u.clock.whose);
         feed_reading(digest, &event->u.clock.before);
         feed_reading(digest, &event->u.clock.after);
+        lapse_digest_i64(digest, event->u.clock.mono_before.ns);
+        lapse_digest_i64(digest, event->u.clock.mono_after.ns);
+        lapse_digest_i64(digest, event->u.clock.rate_ppb);
+        feed_bool(digest, event->u.clock.stopped);
+        lapse_digest_i64(digest, event->u.clock.tick_ns);
         break;
     case LAPSE_HISTORY_TENURE:
         lapse_digest_i64(digest, event->u.tenure.node);
         feed_bool(digest, event->u.tenure.machine);
         feed_reading(digest, &event->u.tenure.reading);
         lapse_digest_i64(digest, event->u.tenure.store.ns);
+        lapse_digest_i64(digest, (int64_t)event->u.tenure.restored);
         break;
     case LAPSE_HISTORY_FAULT_BEGIN:
     case LAPSE_HISTORY_FAULT_END:
         lapse_digest_i64(digest, (int64_t)event->u.fault.kind);
         lapse_digest_i64(digest, event->u.fault.node);
         feed_bool(digest, event->u.fault.machine);
+        lapse_digest_i64(digest, event->u.fault.task);
+        feed_party(digest, event->u.fault.from);
+        feed_party(digest, event->u.fault.to);
+        feed_bool(digest, event->u.fault.both);
+        lapse_digest_i64(digest, (int64_t)event->u.fault.disk);
+        feed_bool(digest, event->u.fault.keeps);
         feed_bool(digest, event->u.fault.has_until);
         lapse_digest_i64(digest, event->u.fault.until.ns);
+        break;
+    case LAPSE_HISTORY_MESSAGE:
+        feed_party(digest, event->u.message.from);
+        feed_party(digest, event->u.message.to);
+        feed_bool(digest, event->u.message.reply);
+        lapse_digest_i64(digest, (int64_t)event->u.message.fate);
+        lapse_digest_i64(digest, event->u.message.latency.ns);
+        lapse_digest_i64(digest, (int64_t)event->u.message.status);
         break;
     default:
         break;
@@ -150,6 +172,10 @@ static void feed_setup(struct lapse_digest *digest, const struct lapse_setup *se
     for (size_t i = 0; i < setup->resource_count; i++) {
         lapse_digest_bytes(digest, setup->resources[i].name);
         feed_bool(digest, setup->resources[i].fenced);
+        lapse_digest_bytes(digest, setup->resources[i].lease);
+        lapse_digest_i64(digest, (int64_t)setup->resources[i].bar);
+        feed_bool(digest, setup->resources[i].not_after);
+        feed_bool(digest, setup->resources[i].once);
     }
     lapse_digest_u64(digest, setup->actor_count);
     for (size_t i = 0; i < setup->actor_count; i++) {
@@ -158,6 +184,7 @@ static void feed_setup(struct lapse_digest *digest, const struct lapse_setup *se
         feed_bool(digest, setup->actors[i].careful);
         lapse_digest_i64(digest, setup->actors[i].margin.ns);
         feed_bool(digest, setup->actors[i].timer_boot);
+        lapse_digest_bytes(digest, setup->actors[i].program);
     }
     lapse_digest_u64(digest, setup->loop_count);
     for (size_t i = 0; i < setup->loop_count; i++) {
@@ -181,6 +208,8 @@ static void feed_invoke(struct lapse_digest *digest, const struct lapse_history_
     lapse_digest_bytes(digest, request->value);
     feed_bool(digest, request->has_token);
     lapse_digest_i64(digest, request->token);
+    feed_bool(digest, request->has_not_after);
+    lapse_digest_i64(digest, request->not_after.ns);
     lapse_digest_i64(digest, request->work.ns);
     feed_grant(digest, &event->u.invoke.grant);
     lapse_digest_i64(digest, event->u.invoke.loop);
@@ -275,6 +304,12 @@ static void feed_resource(struct lapse_digest *digest, const struct lapse_histor
     lapse_digest_bytes(digest, event->u.resource.value);
     feed_bool(digest, event->u.resource.has_highest);
     lapse_digest_i64(digest, event->u.resource.highest);
+    lapse_digest_i64(digest, event->u.resource.wall.ns);
+}
+
+static void feed_party(struct lapse_digest *digest, struct lapse_party party) {
+    lapse_digest_i64(digest, (int64_t)party.kind);
+    lapse_digest_i64(digest, party.index);
 }
 
 static void feed_reading(struct lapse_digest *digest, const struct lapse_reading *reading) {

@@ -161,6 +161,7 @@ void node_fault(struct builder *b, enum lapse_history_kind kind, enum lapse_faul
 
 void wall_step(struct builder *b, int64_t by_ns) {
     struct lapse_history_event event = event_by(b, LAPSE_HISTORY_CLOCK, -1, 0);
+    event.u.clock.whose = (struct lapse_party){LAPSE_PARTY_NODE, 0};
     event.u.clock.before = reading(b);
     event.u.clock.after = reading(b);
     event.u.clock.after.wall.ns += by_ns;

@@ -84,7 +84,7 @@ uint32_t lapse_judge_uses(const struct lapse_scene *scene,
     case LAPSE_HISTORY_TENURE:
         return LAPSE_USE_RESTARTS;
     case LAPSE_HISTORY_CLOCK:
-        return event->u.clock.node >= 0 ? LAPSE_USE_CLOCKS : 0;
+        return event->u.clock.whose.kind == LAPSE_PARTY_NODE ? LAPSE_USE_CLOCKS : 0;
     case LAPSE_HISTORY_FAULT_END:
         return event->u.fault.node >= 0 && event->u.fault.kind != LAPSE_FAULT_CRASH
                    ? LAPSE_USE_STOPS

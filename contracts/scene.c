@@ -291,8 +291,7 @@ static void note_fault(struct lapse_scene *scene, const struct lapse_history_eve
     case LAPSE_FAULT_RESTART:
         actor->crashed = false;
         break;
-    case LAPSE_FAULT_SUSPEND:
-    case LAPSE_FAULT_CLOCK:
+    default:
         break;
     }
     if (was_down && !actor->paused && !actor->crashed) {

@@ -36,7 +36,8 @@ enum lapse_status lapse_track_time_event(struct lapse_trackers *trackers,
         take_store(trackers, event, event->u.step.store);
         return take_peak(trackers, event->seq, event->u.step.reading.wall.ns);
     case LAPSE_HISTORY_CLOCK:
-        return event->u.clock.node < 0 ? LAPSE_OK : take_move(trackers, event);
+        return event->u.clock.whose.kind == LAPSE_PARTY_NODE ? take_move(trackers, event)
+                                                             : LAPSE_OK;
     case LAPSE_HISTORY_TENURE:
         return take_tenure(trackers, event);
     case LAPSE_HISTORY_FAULT_BEGIN:

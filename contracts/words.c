@@ -7,26 +7,17 @@ const char *lapse_history_kind_word(enum lapse_history_kind kind) {
         "begin",     "invoke",       "apply",      "emit",     "reply",   "fault begin",
         "fault end", "belief begin", "belief end", "resource", "deliver", "stopped",
         "probe",     "unbound",      "not run",    "waiting",  "note",    "truncated",
-        "end",       "step",         NULL,         "clock",    NULL,      "tenure",
+        "end",       "step",         "message",    "clock",    NULL,      "tenure",
     };
     const char *word = (unsigned)kind < LAPSE_HISTORY_KINDS ? words[kind] : NULL;
     return word == NULL ? "?" : word;
 }
 
 const char *lapse_fault_word(enum lapse_fault_kind kind) {
-    switch (kind) {
-    case LAPSE_FAULT_PAUSE:
-        return "pause";
-    case LAPSE_FAULT_CRASH:
-        return "crash";
-    case LAPSE_FAULT_RESTART:
-        return "restart";
-    case LAPSE_FAULT_SUSPEND:
-        return "suspend";
-    case LAPSE_FAULT_CLOCK:
-        return "clock";
-    }
-    return "?";
+    static const char *const words[] = {"?",      "pause",  "crash", "restart", "suspend",
+                                        "clock",  "freeze", "starve", "stall",  "slow",
+                                        "cut",    "link",   "disk"};
+    return (unsigned)kind < sizeof(words) / sizeof(words[0]) ? words[kind] : "?";
 }
 
 const char *lapse_call_word(int verb) {

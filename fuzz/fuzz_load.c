@@ -64,7 +64,7 @@ static void check_plan(const struct lapse_plan *plan) {
     for (size_t i = 0; i < plan->step_count; i++) {
         const struct lapse_plan_step *step = &plan->steps[i];
         LAPSE_ASSERT(plan->the_case.checks[i].expect != NULL);
-        LAPSE_ASSERT(step->kind >= LAPSE_STEP_CALL && step->kind <= LAPSE_STEP_REAP);
+        LAPSE_ASSERT(step->kind >= LAPSE_STEP_CALL && step->kind <= LAPSE_STEP_OPERATOR);
         LAPSE_ASSERT(step->actor >= -1 && step->actor < actors);
         LAPSE_ASSERT(step->loop >= -1 && step->loop < (int32_t)plan->setup.loop_count);
         LAPSE_ASSERT(step->when.kind != LAPSE_WHEN_AT || step->when.ns >= 0);
@@ -84,12 +84,12 @@ static void check_plan(const struct lapse_plan *plan) {
 /* What the engine's stage added: acts of no actor, faults of one of the two, flat batches. */
 static void check_step(const struct lapse_plan *plan, const struct lapse_plan_step *step) {
     bool call = step->kind == LAPSE_STEP_CALL;
-    LAPSE_ASSERT(step->kind != LAPSE_STEP_REAP || step->actor == -1);
+    LAPSE_ASSERT(step->kind != LAPSE_STEP_OPERATOR || step->actor == -1);
     if (step->kind == LAPSE_STEP_FAULT) {
         const struct lapse_plan_fault *fault = &step->u.fault;
         LAPSE_ASSERT((fault->actor >= 0) != (fault->node == 0));
         LAPSE_ASSERT(fault->actor < (int32_t)plan->setup.actor_count);
-        LAPSE_ASSERT(!fault->has_to || fault->to.kind == LAPSE_OPERAND_DATE);
+        LAPSE_ASSERT(!fault->clock.has_to || fault->clock.to.kind == LAPSE_OPERAND_DATE);
     }
     LAPSE_ASSERT(!call ||
                  (step->u.call.verb == LAPSE_VERB_BATCH) == (step->u.call.batch_count > 0));

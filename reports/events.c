@@ -28,6 +28,7 @@ static void draw_probe(struct lapse_out *out, const struct lapse_result_view *vi
 static void draw_bucket_event(struct lapse_out *out, const struct lapse_event *event);
 static void draw_rest(struct lapse_out *out, const struct lapse_result_view *view,
                       const struct lapse_history_event *event);
+static struct lapse_bytes party_name(const struct lapse_setup *setup, struct lapse_party party);
 static void put_bytes(struct lapse_out *out, struct lapse_bytes bytes);
 static void put_span(struct lapse_out *out, int64_t ns);
 static int applied_verb(const struct lapse_result_view *view,
@@ -467,10 +468,8 @@ static void draw_rest(struct lapse_out *out, const struct lapse_result_view *vie
         lapse_out_count(out, event->u.step.row_count, "row removed", "rows removed");
         break;
     case LAPSE_HISTORY_CLOCK:
-        if (event->u.clock.node >= 0) {
-            put_bytes(out, the_case->setup->nodes[event->u.clock.node]);
-            lapse_out_text(out, ": ");
-        }
+        put_bytes(out, party_name(the_case->setup, event->u.clock.whose));
+        lapse_out_text(out, ": ");
         draw_wall(out, &event->u.clock.before);
         lapse_out_text(out, " is set to ");
         draw_wall(out, &event->u.clock.after);
@@ -497,6 +496,18 @@ static void draw_rest(struct lapse_out *out, const struct lapse_result_view *vie
 static void draw_wall(struct lapse_out *out, const struct lapse_reading *reading) {
     char date[LAPSE_TIME_TEXT_MAX];
     lapse_out_text(out, lapse_wall_print(reading->wall, date));
+}
+
+static struct lapse_bytes party_name(const struct lapse_setup *setup, struct lapse_party party) {
+    switch (party.kind) {
+    case LAPSE_PARTY_ACTOR:
+        return setup->actors[party.index].name;
+    case LAPSE_PARTY_NODE:
+        return setup->nodes[party.index];
+    case LAPSE_PARTY_RESOURCE:
+        return setup->resources[party.index].name;
+    }
+    return (struct lapse_bytes){NULL, 0};
 }
 
 static void put_bytes(struct lapse_out *out, struct lapse_bytes bytes) {

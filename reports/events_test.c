@@ -160,6 +160,7 @@ Test(events, show_what_a_store_does_by_itself) {
     event.u.step.row_count = 2;
     expect_body(&event, "store 3s, 2 rows removed");
     event = of_node(LAPSE_HISTORY_CLOCK);
+    event.u.clock.whose = (struct lapse_party){LAPSE_PARTY_NODE, 0};
     event.u.clock.before.wall.ns = EPOCH;
     event.u.clock.after.wall.ns = EPOCH + 3600 * S;
     expect_body(&event, "n1: 2000-01-01T00:00:00Z is set to 2000-01-01T01:00:00Z");

@@ -11,7 +11,7 @@
 static const struct lapse_setup_actor actors[] = {{.name = {(const unsigned char *)"w1", 2}},
                                                   {.name = {(const unsigned char *)"w2", 2}}};
 static const struct lapse_setup_resource resources[] = {
-    {{(const unsigned char *)"report", 6}, true}};
+    {.name = {(const unsigned char *)"report", 6}, .fenced = true}};
 
 struct story {
     struct lapse_setup setup;

@@ -142,11 +142,12 @@ static void read_clock(struct lapse_decoder *d, const struct lapse_node *map,
         return;
     }
     if (wall != NULL) {
-        read_wall(d, wall, &fault->wall_ns);
+        fault->clock.has_wall = true;
+        read_wall(d, wall, &fault->clock.wall_ns);
         return;
     }
-    fault->has_to = lapse_number_date(d, to, &fault->to);
-    if (fault->has_to && fault->to.kind == LAPSE_OPERAND_NOW) {
+    fault->clock.has_to = lapse_number_date(d, to, &fault->clock.to);
+    if (fault->clock.has_to && fault->clock.to.kind == LAPSE_OPERAND_NOW) {
         struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y107", to->place, "",
                                                     "a clock is set to a date of its own");
         lapse_diag_note(d->diags, diag, "help", "to move it write `wall: +15s` or `wall: -15s`");
@@ -162,7 +163,8 @@ static void read_wall(struct lapse_decoder *d, const struct lapse_node *node, in
 
 static void read_reap(struct lapse_decoder *d, const struct lapse_node *node,
                       struct lapse_plan_step *step) {
-    step->kind = LAPSE_STEP_REAP;
+    step->kind = LAPSE_STEP_OPERATOR;
+    step->u.operator_act = (struct lapse_plan_operator){.verb = LAPSE_OPERATOR_REAP};
     if (lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "n1 (the store's node)") &&
         !lapse_node_is(node, "n1")) {
         struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y127", node->place, "",

@@ -49,7 +49,7 @@ void lapse_decode_steps(struct lapse_decoder *d, const struct lapse_node *steps,
             continue;
         }
         enum lapse_step_kind kind = lapse_decode_step_at(d, step)->kind;
-        if (kind == LAPSE_STEP_PROBE || kind == LAPSE_STEP_FAULT || kind == LAPSE_STEP_REAP) {
+        if (kind == LAPSE_STEP_PROBE || kind == LAPSE_STEP_FAULT || kind == LAPSE_STEP_OPERATOR) {
             add_world_step(d, step);
             continue;
         }

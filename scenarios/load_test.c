@@ -380,7 +380,8 @@ Test(load, a_plan_has_its_profile_its_store_and_the_faults_of_its_node) {
     cr_expect_eq(plan->setup.sync, LAPSE_SYNC_NORMAL);
     const struct lapse_bucket_config *config = &plan->setup.buckets[0].config;
     cr_expect(config->history == 64 && config->term.cap.ns == 86400 * S);
-    cr_expect(step_of(&file, 0, 14)->kind == LAPSE_STEP_REAP && step_of(&file, 0, 14)->actor == -1);
+    cr_expect(step_of(&file, 0, 14)->kind == LAPSE_STEP_OPERATOR &&
+              step_of(&file, 0, 14)->actor == -1);
     cr_expect_eq(step_of(&file, 0, 15)->u.probe.kind, LAPSE_PROBE_ROWS);
     cr_expect_eq(plan->the_case.checks[16].expect->events[0].why, LAPSE_WHY_SESSION);
     const struct lapse_plan_fault *fault = &step_of(&file, 0, 17)->u.fault;
@@ -388,9 +389,9 @@ Test(load, a_plan_has_its_profile_its_store_and_the_faults_of_its_node) {
     cr_expect_eq(step_of(&file, 0, 18)->u.fault.kind, LAPSE_FAULT_SUSPEND);
     fault = &step_of(&file, 0, 19)->u.fault;
     cr_expect(fault->kind == LAPSE_FAULT_SUSPEND && fault->ends);
-    cr_expect_eq(step_of(&file, 0, 20)->u.fault.wall_ns, -200 * S);
+    cr_expect_eq(step_of(&file, 0, 20)->u.fault.clock.wall_ns, -200 * S);
     fault = &step_of(&file, 0, 21)->u.fault;
-    cr_expect(fault->has_to && fault->to.number == (INT64_C(946684800) + 3600) * S);
+    cr_expect(fault->clock.has_to && fault->clock.to.number == (INT64_C(946684800) + 3600) * S);
     fault = &step_of(&file, 0, 22)->u.fault;
     cr_expect(fault->kind == LAPSE_FAULT_RESTART && fault->machine && fault->node == 0);
     cr_expect_eq(step_of(&file, 0, 23)->u.probe.verb, LAPSE_VERB_HISTORY);

@@ -47,6 +47,8 @@ void lapse_sim_node_fault_step(struct lapse_world *world, int32_t step,
     case LAPSE_FAULT_CLOCK:
         move_wall(world, step, fault);
         break;
+    default:
+        break;
     }
 }
 
@@ -142,12 +144,13 @@ static void move_wall(struct lapse_world *world, int32_t step,
                       const struct lapse_plan_fault *fault) {
     struct lapse_sim_clock *clock = &world->node.clock;
     struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_CLOCK, -1, step);
-    event.u.clock.node = 0;
+    event.u.clock.whose = (struct lapse_party){LAPSE_PARTY_NODE, 0};
+    event.u.clock.tick_ns = 1;
     event.u.clock.before = lapse_sim_clock_read(clock, world->now);
-    if (fault->has_to) {
-        lapse_sim_clock_set_wall(clock, world->now, (struct lapse_wall){fault->to.number});
+    if (fault->clock.has_to) {
+        lapse_sim_clock_set_wall(clock, world->now, (struct lapse_wall){fault->clock.to.number});
     } else {
-        lapse_sim_clock_step_wall(clock, fault->wall_ns);
+        lapse_sim_clock_step_wall(clock, fault->clock.wall_ns);
     }
     event.u.clock.after = lapse_sim_clock_read(clock, world->now);
     (void)lapse_world_emit(world, &event);

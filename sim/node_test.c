@@ -5,7 +5,8 @@
 #include <criterion/criterion.h>
 
 static struct lapse_plan_step *reap_at(struct sketch *sketch, int64_t at_ns) {
-    struct lapse_plan_step *step = sketch_step(sketch, LAPSE_STEP_REAP, -1);
+    struct lapse_plan_step *step = sketch_step(sketch, LAPSE_STEP_OPERATOR, -1);
+    step->u.operator_act = (struct lapse_plan_operator){.verb = LAPSE_OPERATOR_REAP};
     step->when = (struct lapse_when){LAPSE_WHEN_AT, at_ns, 0};
     sketch->world_steps[sketch->plan.world_step_count++] = sketch_number_of(sketch, step);
     return step;

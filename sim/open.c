@@ -160,7 +160,7 @@ static void push_world_steps(struct lapse_world *world) {
                                         .rank = number,
                                         .actor = -1,
                                         .index = number};
-        if (step->kind == LAPSE_STEP_REAP) {
+        if (step->kind == LAPSE_STEP_OPERATOR) {
             item.kind = LAPSE_QUEUE_REAP;
         } else if (step->kind == LAPSE_STEP_FAULT) {
             const struct lapse_plan_fault *fault = &step->u.fault;
@@ -221,7 +221,7 @@ static enum lapse_status check_step(const struct lapse_plan *plan, size_t index,
     case LAPSE_STEP_FAULT:
         sound = fault_fits(plan, &step->u.fault);
         break;
-    case LAPSE_STEP_REAP:
+    case LAPSE_STEP_OPERATOR:
         sound = step->actor < 0; /* the operator's */
         break;
     case LAPSE_STEP_WORK:
@@ -244,7 +244,7 @@ static bool fault_fits(const struct lapse_plan *plan, const struct lapse_plan_fa
         return in_range(fault->actor, plan->setup.actor_count) &&
                (fault->kind == LAPSE_FAULT_PAUSE || falls);
     }
-    bool date = !fault->has_to || fault->to.kind == LAPSE_OPERAND_DATE;
+    bool date = !fault->clock.has_to || fault->clock.to.kind == LAPSE_OPERAND_DATE;
     return fault->node == 0 && date && (!falls || plan->store != LAPSE_STORE_NONE);
 }
 

@@ -269,7 +269,7 @@ static enum lapse_sim_flow start_line(struct lapse_world *world, int32_t strand,
         return lapse_sim_loop_begin(world, strand);
     case LAPSE_STEP_PROBE:
     case LAPSE_STEP_FAULT:
-    case LAPSE_STEP_REAP:
+    case LAPSE_STEP_OPERATOR:
         break;
     }
     lapse_world_fail(world, LAPSE_BUG, "step %d belongs to the world, not to a task", (int)step);

@@ -31,9 +31,18 @@ struct lapse_setup_bucket {
     struct lapse_bucket_config config;
     bool locks; /* keys are locks: LANGUAGE "locks made of keys" */
 };
+/* What raises the highest token that a resource knows. */
+enum lapse_resource_bar {
+    LAPSE_BAR_WRITES = 0, /* each accepted write */
+    LAPSE_BAR_ENDS = 1    /* also each end of its lease: the bar then lies above the ended token */
+};
 struct lapse_setup_resource {
     struct lapse_bytes name;
     bool fenced;
+    struct lapse_bytes lease; /* tokens of other names are refused; empty: any name's will do */
+    enum lapse_resource_bar bar;
+    bool not_after; /* a write past its `not_after` is too late, by the resource's wall clock */
+    bool once;      /* a token writes once; then it is `used` */
 };
 struct lapse_setup_actor {
     struct lapse_bytes name;
@@ -41,6 +50,7 @@ struct lapse_setup_actor {
     bool careful;
     struct lapse_span margin;
     bool timer_boot; /* its timers and deadlines go by the boot clock, else the monotonic one */
+    struct lapse_bytes program; /* a client written in C; empty: its steps are the plan's */
 };
 struct lapse_setup_loop {
     int32_t actor;
@@ -83,6 +93,8 @@ struct lapse_request {
     struct lapse_bytes value; /* WRITE */
     bool has_token;           /* WRITE */
     int64_t token;
+    bool has_not_after; /* WRITE: too late at a resource whose wall clock has passed this */
+    struct lapse_wall not_after;
     struct lapse_span work; /* WORK: running time asked for */
 };
 
@@ -144,7 +156,7 @@ struct lapse_probe {
 };
 
 /* ---- Events. A kind is also a bit of a rule's mask, so there are at most 32. Numbers are never
- * changed: 20 and 22 are kept for messages between nodes, and roles of nodes. */
+ * changed: 22 is kept for roles of nodes. */
 enum lapse_history_kind {
     LAPSE_HISTORY_BEGIN = 0,
     LAPSE_HISTORY_INVOKE, /* a client sends a call (or begins work) */
@@ -167,18 +179,61 @@ enum lapse_history_kind {
     LAPSE_HISTORY_TRUNCATED,
     LAPSE_HISTORY_END, /* the run is over */
     LAPSE_HISTORY_STEP = 19,  /* a node's housekeeping, or an operator's `reap`, has run */
-    LAPSE_HISTORY_CLOCK = 21, /* a clock was moved */
+    LAPSE_HISTORY_MESSAGE = 20, /* something happened to a message of a call on its way */
+    LAPSE_HISTORY_CLOCK = 21, /* a clock was moved, its rate set, stopped, or let go on */
     LAPSE_HISTORY_TENURE = 23, /* a node's store has been opened again */
     LAPSE_HISTORY_KINDS
 };
 
-/* PAUSE, SUSPEND and CRASH last; RESTART ends a crash. CLOCK is told by a CLOCK event alone. */
+/* All last but RESTART, which ends a crash, and CLOCK, told by a CLOCK event alone. */
 enum lapse_fault_kind {
     LAPSE_FAULT_PAUSE = 1,
     LAPSE_FAULT_CRASH = 2,
     LAPSE_FAULT_RESTART = 3,
     LAPSE_FAULT_SUSPEND = 4, /* the machine sleeps: its monotonic clock stops, boot and wall run */
-    LAPSE_FAULT_CLOCK = 5
+    LAPSE_FAULT_CLOCK = 5,
+    LAPSE_FAULT_FREEZE = 6, /* the machine stands still, all its clocks with it */
+    LAPSE_FAULT_STARVE = 7, /* the timers of one task of an actor fire late; its work goes on */
+    LAPSE_FAULT_STALL = 8,  /* a node's process hangs in its next sync */
+    LAPSE_FAULT_SLOW = 9,   /* work takes a multiple of its running time */
+    LAPSE_FAULT_CUT = 10,   /* what is sent over a link, or under way on it, is lost */
+    LAPSE_FAULT_LINK = 11,  /* a link has latency, loss, duplicates, or changes the order */
+    LAPSE_FAULT_DISK = 12   /* a node's disk misbehaves */
+};
+
+/* How a disk misbehaves. */
+enum lapse_disk_fault {
+    LAPSE_DISK_SYNC_FAIL = 1, /* the sync answers that it failed; what it covered may be lost */
+    LAPSE_DISK_SYNC_LIES,     /* the sync answers done, and nothing is durable by it */
+    LAPSE_DISK_SYNC_STALLS,   /* the sync hangs, and the process with it */
+    LAPSE_DISK_TEAR,          /* a crash keeps or drops each unsynced sector by itself */
+    LAPSE_DISK_FULL,          /* no write that makes a file longer is taken */
+    LAPSE_DISK_ROT            /* bits of what is durable flip */
+};
+
+/* Where a message comes from or goes to. */
+enum lapse_party_kind { LAPSE_PARTY_ACTOR = 1, LAPSE_PARTY_NODE = 2, LAPSE_PARTY_RESOURCE = 3 };
+struct lapse_party {
+    enum lapse_party_kind kind; /* 0: none */
+    int32_t index;              /* in setup.actors, nodes or resources */
+};
+
+/* What became of a message of a call: a request on its way to a node or resource, or its reply.
+ * One that arrives in its time has no event. */
+enum lapse_message_fate {
+    LAPSE_MESSAGE_LOST = 1,
+    LAPSE_MESSAGE_LATE,   /* it takes `latency` */
+    LAPSE_MESSAGE_TWICE,  /* a second copy is on its way */
+    LAPSE_MESSAGE_FORGED, /* a reply that tells `status` instead of the decision's */
+    LAPSE_MESSAGE_AGAIN   /* a second copy of a request was decided: the answer of that decision
+                             reaches nobody */
+};
+
+/* An old copy of its store was put back before a node opened it. */
+enum lapse_restored {
+    LAPSE_RESTORED_NO = 0,
+    LAPSE_RESTORED_OLD = 1,    /* as it was copied: its numbers are given out again */
+    LAPSE_RESTORED_SHIFTED = 2 /* opened with `restored`: revisions and tokens moved up by 2^40 */
 };
 
 /* Why a belief ended. */
@@ -242,20 +297,37 @@ struct lapse_history_event {
             struct lapse_steady store;    /* store time */
             size_t row_count;             /* rows removed */
         } step;
-        struct { /* CLOCK: what it reads just before and just after; of event.actor if node < 0 */
-            int32_t node;
+        struct { /* CLOCK: what it reads just before and just after */
+            struct lapse_party whose;
             struct lapse_reading before, after;
+            struct lapse_steady mono_before, mono_after; /* does not count suspend */
+            int64_t rate_ppb; /* from now on: 1 + rate_ppb / 1e9 of true time */
+            bool stopped;     /* monotonic and boot stand still from now on */
+            int64_t tick_ns;  /* readings are cut down to a multiple of this; 1: exact */
         } clock;
+        struct { /* MESSAGE: of event.call */
+            struct lapse_party from, to;
+            bool reply;
+            enum lapse_message_fate fate;
+            struct lapse_span latency;
+            enum lapse_status status; /* FORGED */
+        } message;
         struct { /* TENURE: a store opens; not written for the first opening */
             int32_t node;
             bool machine;                 /* on another boot of the machine */
             struct lapse_reading reading;
             struct lapse_steady store; /* store time goes on from here */
+            enum lapse_restored restored;
         } tenure;
         struct {
             enum lapse_fault_kind kind;
             bool machine;   /* CRASH RESTART of a node: the machine's, not the process's alone */
             int32_t node;   /* >= 0: of a node; else of event.actor */
+            int32_t task;   /* STARVE: which task of the plan, from 1; 0: all of the actor's */
+            struct lapse_party from, to; /* CUT LINK: from one to the other; */
+            bool both;                   /* and back */
+            enum lapse_disk_fault disk;  /* DISK */
+            bool keeps;     /* CRASH of an actor: its memory outlives it */
             bool has_until; /* FAULT_BEGIN with `for:` */
             struct lapse_true_time until;
         } fault;
@@ -268,7 +340,8 @@ struct lapse_history_event {
         struct {
             int32_t resource;
             int verb;                 /* WRITE or READ */
-            enum lapse_status status; /* OK or FENCED */
+            enum lapse_status status; /* OK FENCED TOO_LATE USED */
+            struct lapse_wall wall;   /* of the resource */
             bool has_token;
             int64_t token;
             struct lapse_bytes value;

@@ -16,12 +16,44 @@ enum lapse_when_kind {
     LAPSE_WHEN_SAME = 0, /* tasks: at once after the step before */
     LAPSE_WHEN_AT = 1,   /* true time from the start. Every line of `steps` has this: the loader
                             resolves `after` and "same instant" there */
-    LAPSE_WHEN_AFTER = 2 /* tasks: this long after the end of the step before */
+    LAPSE_WHEN_AFTER = 2, /* tasks: this long after the end of the step before */
+    LAPSE_WHEN_POINT = 3  /* faults: just when their `point` is reached */
+};
+/* A point in a run that a fault waits for. What is in hand at that moment goes on after it only as
+ * far as the fault allows: a client that crashes at SENT has sent; a node that crashes at ARRIVED
+ * has not decided; one that crashes at APPLIED has decided and answers nobody. */
+enum lapse_point_kind {
+    LAPSE_POINT_SENT = 1, /* of the call of `step`: the request has left */
+    LAPSE_POINT_ARRIVED,  /* it is at the node or resource, not yet decided */
+    LAPSE_POINT_APPLIED,  /* it is decided, the reply not yet sent */
+    LAPSE_POINT_REPLIED,  /* the client has the answer, and has not yet gone on */
+    LAPSE_POINT_SYNC,     /* of `node`: a sync begins */
+    LAPSE_POINT_COMMIT,   /* a transaction is about to be committed */
+    LAPSE_POINT_REAP,     /* housekeeping begins */
+    LAPSE_POINT_EXPIRE    /* a marker, or the deletion of what has ended, is about to be written */
+};
+struct lapse_point {
+    enum lapse_point_kind kind;
+    int32_t step; /* SENT to REPLIED: the labelled step */
+    int32_t node; /* SYNC to EXPIRE */
+    int64_t nth;  /* which time, from 1 */
 };
 struct lapse_when {
     enum lapse_when_kind kind;
     int64_t ns;
     int64_t jitter_ns; /* 0, or a chosen 0..jitter_ns is added */
+};
+
+/* ---- A message of a call, as the step asks for it. */
+enum lapse_message_kind {
+    LAPSE_MESSAGE_PLAIN = 0, /* as the link has it */
+    LAPSE_MESSAGE_TAKES,     /* it takes `ns`, whatever the link says */
+    LAPSE_MESSAGE_IS_LOST,
+    LAPSE_MESSAGE_IS_TWICE   /* a second copy follows at once, after the first */
+};
+struct lapse_plan_message {
+    enum lapse_message_kind kind;
+    int64_t ns;
 };
 
 /* ---- What is done with an answer. */
@@ -70,6 +102,9 @@ struct lapse_plan_call {
     size_t batch_count;          /* BATCH */
     const struct lapse_plan_call *batch;
     struct lapse_operand span;   /* `for:` of acquire, extend and the session verbs */
+    bool has_wait;               /* ACQUIRE: after `held` ask again each retry_ns until wait_ns */
+    int64_t wait_ns, retry_ns;   /* have passed since the first was sent, by the actor's timers */
+    struct lapse_operand not_after; /* WRITE: a date */
     struct lapse_operand if_version, token;
     struct lapse_bucket_config config; /* OPEN; given bits may be both */
     enum lapse_watch_from from;
@@ -87,17 +122,65 @@ struct lapse_plan_probe {
     int32_t watch;           /* EVENTS */
 };
 
+/* What is done to the clocks of one machine; each part that is not given stays as it was. */
+struct lapse_plan_clock {
+    struct lapse_party whose;
+    bool has_wall;           /* the wall is moved by this, either way */
+    int64_t wall_ns;
+    bool has_to;             /* the wall is set to this */
+    struct lapse_operand to; /* WALL, fixed */
+    bool has_rate;           /* all clocks run at 1 + rate_ppb / 1e9 of true time */
+    int64_t rate_ppb;
+    bool has_mono, mono_stop; /* monotonic and boot stand still; false: they run again */
+    bool has_tick;           /* readings are cut down to a multiple of this */
+    int64_t tick_ns;         /* > 0 */
+    bool has_origin;         /* at the start only: what the monotonic and boot clocks read then */
+    int64_t origin_ns;
+};
+
+/* What a link does to each message; the part that is not given is 0. Chances are in millionths. */
+struct lapse_plan_link {
+    struct lapse_party from, to;
+    bool both; /* and back */
+    int64_t latency_ns_min, latency_ns_max;
+    int32_t loss_ppm, duplicate_ppm;
+    bool reorder; /* a later message may arrive before an earlier one; else it waits for it */
+};
+
 struct lapse_plan_fault {
     enum lapse_fault_kind kind;
-    bool ends;               /* `resume:` of a pause (RESTART needs no flag) */
-    int32_t actor;           /* -1: a node */
-    int32_t node;            /* -1: an actor */
+    struct lapse_point point; /* where the step's `when` is a POINT */
+    bool ends;               /* `resume:` of a pause, `heal` (RESTART needs no flag) */
+    int32_t actor;           /* -1: a node, or a link */
+    int32_t node;            /* -1: an actor, or a link */
+    int32_t task;            /* STARVE: index in `tasks`; -1: all of the actor's */
     bool has_for;
     int64_t for_ns;
     bool machine;            /* CRASH RESTART of a node: its machine too, so another boot */
-    bool has_to;             /* CLOCK: the wall is set to this */
-    struct lapse_operand to; /* CLOCK: WALL, fixed */
-    int64_t wall_ns;         /* CLOCK: else the wall is moved by this, either way */
+    bool keeps;              /* CRASH of an actor `with: memory`: beliefs and saves outlive it */
+    int32_t factor;          /* SLOW: work takes this many times as long, >= 1 */
+    struct lapse_plan_clock clock; /* CLOCK */
+    struct lapse_plan_link link;   /* CUT LINK; of an end by `heal`: from.kind 0 is every link */
+    enum lapse_disk_fault disk;    /* DISK */
+    int64_t disk_nth;        /* DISK: from the nth sync on, counted from now; 0: from now on */
+    int64_t disk_bits;       /* ROT: how many bits flip */
+};
+
+/* ---- Faults drawn by chance until stop_at, each kind up to its greatest; 0 or false: none. Then
+ * all heal, and progress is required. A run first draws which kinds there are. */
+struct lapse_plan_chaos {
+    bool on;
+    int64_t stop_at_ns;
+    uint64_t pause_who; /* bits by actor; bit 63: the node */
+    int64_t pause_ns_min, pause_ns_max;
+    int32_t crashes;      /* of clients and of the node */
+    int32_t loss_ppm, duplicate_ppm;
+    bool cuts, reorder;
+    int64_t latency_ns_max;
+    int64_t wall_ns;      /* a wall step, either way, up to this */
+    int64_t rate_ppb;     /* a clock's rate, either way, up to this */
+    bool suspend, machine;
+    bool disk_fail, disk_tear; /* a sync that fails; crashes that tear */
 };
 
 /* Where the store keeps its rows over a crash of its process. MEMORY: in the world, as a disk that
@@ -120,13 +203,34 @@ struct lapse_plan_loop {
     int32_t loop;            /* index in setup.loops */
 };
 
-enum lapse_await_kind { LAPSE_AWAIT_SAVE = 1, LAPSE_AWAIT_EVENT = 2 };
+enum lapse_await_kind {
+    LAPSE_AWAIT_SAVE = 1,
+    LAPSE_AWAIT_EVENT = 2,
+    LAPSE_AWAIT_UNCHANGED = 3 /* the key's revision, or its absence, stood still for `still_ns` by
+                                 the actor's timer clock; it looks at each change, without calls */
+};
 struct lapse_plan_await {
     enum lapse_await_kind kind;
     struct lapse_slot_ref slot;     /* SAVE: until it is bound */
     enum lapse_event_kind event;    /* EVENT: of one of the actor's own watches */
     int32_t bucket;
     struct lapse_text key;
+    struct lapse_operand still;     /* UNCHANGED: a span > 0 */
+};
+
+/* ---- An operator's act: no actor, no network. */
+enum lapse_operator_verb {
+    LAPSE_OPERATOR_REAP = 1, /* the store reaps all that has ended */
+    LAPSE_OPERATOR_REVOKE,   /* the lease is released, whoever holds it */
+    LAPSE_OPERATOR_BACKUP,   /* the node's durable store is copied under a name */
+    LAPSE_OPERATOR_RESTORE   /* the node restarts from that copy */
+};
+struct lapse_plan_operator {
+    enum lapse_operator_verb verb;
+    int32_t node;
+    struct lapse_text lease; /* REVOKE */
+    int32_t copy;            /* BACKUP RESTORE: which, from 0 */
+    bool restored;           /* RESTORE: the store is told that it is an old copy */
 };
 
 enum lapse_step_kind {
@@ -136,7 +240,7 @@ enum lapse_step_kind {
     LAPSE_STEP_LOOP,
     LAPSE_STEP_PROBE,
     LAPSE_STEP_FAULT,
-    LAPSE_STEP_REAP /* an operator's: the store reaps all that has ended */
+    LAPSE_STEP_OPERATOR
 };
 struct lapse_plan_step {
     enum lapse_step_kind kind;
@@ -150,6 +254,9 @@ struct lapse_plan_step {
     struct lapse_slot_ref save;
     bool has_timeout;
     int64_t timeout_ns;
+    struct lapse_plan_message request, reply; /* of its call */
+    bool forged;             /* the reply tells this instead of the answer; the call is applied */
+    enum lapse_status forged_status;
     bool nowait;
     bool has_under;
     struct lapse_slot_ref under;
@@ -164,6 +271,7 @@ struct lapse_plan_step {
         struct lapse_plan_loop loop;
         struct lapse_plan_probe probe;
         struct lapse_plan_fault fault;
+        struct lapse_plan_operator operator_act;
     } u;
 };
 
@@ -175,6 +283,20 @@ struct lapse_plan_task {
                                 the lines due then; lines due while down are not run */
     size_t step_count;
     const int32_t *steps;
+};
+
+/* ---- A value for a client program: `with: {name: value}`. */
+struct lapse_plan_with {
+    struct lapse_bytes name;
+    struct lapse_operand number; /* a span or a number; kind 0: `text` */
+    struct lapse_text text;
+};
+struct lapse_plan_program {
+    int32_t actor;
+    struct lapse_bytes name;
+    struct lapse_place place; /* of the name, for errors */
+    size_t with_count;
+    const struct lapse_plan_with *with;
 };
 
 struct lapse_plan {
@@ -198,6 +320,12 @@ struct lapse_plan {
     int64_t run_for_ns;
     size_t watch_count;      /* names of watches (`as:`) */
     const char *const *watch_names;
+    size_t clock_count;          /* of `clocks:`: how clocks start */
+    const struct lapse_plan_clock *clocks;
+    size_t program_count;
+    const struct lapse_plan_program *programs;
+    int32_t copy_count;          /* backups that steps name */
+    struct lapse_plan_chaos chaos;
     enum lapse_store_kind store; /* sync is setup.sync */
     bool promise_strict;         /* a break of what the profile does not promise is a violation */
     struct lapse_setup setup;
