@@ -193,6 +193,8 @@ static void feed_setup(struct lapse_digest *digest, const struct lapse_setup *se
         feed_bool(digest, setup->loops[i].gap);
         lapse_digest_i64(digest, setup->loops[i].period.ns);
         lapse_digest_i64(digest, setup->loops[i].retry.ns);
+        feed_bool(digest, setup->loops[i].steady);
+        lapse_digest_i64(digest, setup->loops[i].slack.ns);
     }
     lapse_digest_u64(digest, setup->node_count);
     for (size_t i = 0; i < setup->node_count; i++) {

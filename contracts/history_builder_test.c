@@ -33,7 +33,8 @@ static const struct lapse_setup_actor actors[] = {
     {.name = TEXT("c1"), .careful = true, .margin = {SECOND}},
 };
 static const struct lapse_setup_resource resources[] = {{.name = TEXT("report")}};
-static const struct lapse_setup_loop loops[] = {{.actor = C1, .step = 3, .period = {SECOND}}};
+static const struct lapse_setup_loop loops[] = {
+    {.actor = C1, .step = 3, .period = {SECOND}, .steady = true}};
 static const struct lapse_bytes nodes[] = {TEXT("n1")};
 
 static const struct lapse_setup setup = {
@@ -78,6 +79,7 @@ void builder_close(struct builder *b) {
 int64_t invoke(struct builder *b, int32_t actor, struct lapse_request request) {
     struct lapse_history_event event = event_by(b, LAPSE_HISTORY_INVOKE, actor, ++b->calls);
     event.u.invoke.request = request;
+    event.n = b->n;
     event.u.invoke.loop = b->loop;
     event.u.invoke.grant = b->grant;
     event.u.invoke.looked = b->looked;

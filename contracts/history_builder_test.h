@@ -17,7 +17,8 @@ struct builder {
     struct lapse_history *history;
     int64_t at;                   /* true time and store time: this world's clocks are perfect */
     int64_t calls;                /* ids given so far */
-    int32_t loop;                 /* of the next invoke */
+    int32_t loop;                 /* of the next invoke ... */
+    int32_t n;                    /* ... and which firing of it */
     struct lapse_grant_ref grant; /* of the next invoke and reply */
     bool looked;                  /* the next invoke: the careful actor looked ... */
     int64_t last_look;            /* ... at this time */
@@ -54,6 +55,7 @@ const struct rule_pair *lease_pairs(size_t *ret_count);
 const struct rule_pair *belief_pairs(size_t *ret_count);
 const struct rule_pair *durable_pairs(size_t *ret_count);
 const struct rule_pair *time_pairs(size_t *ret_count);
+const struct rule_pair *live_pairs(size_t *ret_count);
 
 /* The world of all stories. Buckets: codes (ttl 15m), plain (no term), idle (idle 30m), marked (ttl
  * 1m, markers), locks (ttl 30s, locks). */

@@ -337,6 +337,8 @@ Test(history, digest_covers_the_setup) {
     SETUP_DIFFERS(loop.gap, true);
     SETUP_DIFFERS(loop.period.ns, 1);
     SETUP_DIFFERS(loop.retry.ns, 1);
+    SETUP_DIFFERS(loop.steady, true);
+    SETUP_DIFFERS(loop.slack.ns, 1);
     SETUP_DIFFERS(node, lapse_bytes_of("n"));
 }
 

@@ -97,6 +97,9 @@ uint32_t lapse_judge_uses(const struct lapse_scene *scene,
     }
     const struct lapse_request *request = &event->u.invoke.request;
     uint32_t uses = event->u.invoke.loop >= 0 ? LAPSE_USE_LOOPS : 0;
+    if (uses != 0 && request->verb == LAPSE_VERB_ACQUIRE) {
+        uses |= LAPSE_USE_WANTS;
+    }
     if (request->verb == LAPSE_CALL_WRITE || request->verb == LAPSE_CALL_READ) {
         return uses | LAPSE_USE_RESOURCES;
     }

@@ -69,7 +69,9 @@
     X(kv_02, "KV-02", LAPSE_ON(APPLY), LAPSE_USE_TERMS)                                          \
     X(kv_01, "KV-01", LAPSE_ON_LOOK, LAPSE_USE_TERMS)                                            \
     X(kv_11, "KV-11", LAPSE_ON_LOOK, LAPSE_USE_KEYS)                                             \
-    X(kv_13, "KV-13", LAPSE_ON_LOOK, LAPSE_USE_TERMS)
+    X(kv_13, "KV-13", LAPSE_ON_LOOK, LAPSE_USE_TERMS)                                            \
+    X(live_02, "LIVE-02", LAPSE_ON(INVOKE), LAPSE_USE_LOOPS)                                     \
+    X(live_01, "LIVE-01", LAPSE_ON(INVOKE) | LAPSE_ON(REPLY) | LAPSE_ON(END), LAPSE_USE_WANTS)
 
 #define LAPSE_RULE_DECLARE(name, id, kinds, uses)                              \
     bool lapse_rule_##name##_premise(const struct lapse_trackers *trackers,    \

@@ -7,7 +7,7 @@
 #include "contracts/tracker.h"
 #include "history_builder_test.h"
 
-enum { RULES_MAX = 64, FAMILIES = 7 };
+enum { RULES_MAX = 64, FAMILIES = 8 };
 
 struct outcome {
     const char *broken; /* the first rule that the first bad event breaks; NULL: none */
@@ -135,7 +135,8 @@ Test(trackers, describe_says_what_stands_under_the_name) {
 
 static const struct rule_pair *find_pair(const char *id) {
     const struct rule_pair *(*const families[FAMILIES])(size_t *) = {
-        kv_pairs, cas_pairs, watch_pairs, lease_pairs, belief_pairs, durable_pairs, time_pairs};
+        kv_pairs, cas_pairs, watch_pairs, lease_pairs, belief_pairs, durable_pairs, time_pairs,
+        live_pairs};
     for (size_t f = 0; f < FAMILIES; f++) {
         size_t count;
         const struct rule_pair *pairs = families[f](&count);

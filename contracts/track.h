@@ -15,6 +15,11 @@ enum lapse_status lapse_track_kv_emit(struct lapse_trackers *trackers,
                                       const struct lapse_history_event *event);
 void lapse_track_kv_free(struct lapse_trackers *trackers);
 
+enum lapse_status lapse_track_live_begin(struct lapse_trackers *trackers);
+void lapse_track_live_event(struct lapse_trackers *trackers,
+                            const struct lapse_history_event *event);
+void lapse_track_live_free(struct lapse_trackers *trackers);
+
 enum lapse_status lapse_track_lease_apply(struct lapse_trackers *trackers,
                                           const struct lapse_command *command,
                                           const struct lapse_answer *answer,

@@ -41,6 +41,7 @@ void lapse_trackers_close(struct lapse_trackers *trackers) {
     lapse_track_lease_free(trackers);
     lapse_track_watch_free(trackers);
     lapse_track_belief_free(trackers);
+    lapse_track_live_free(trackers);
     lapse_track_resource_free(trackers);
     lapse_alloc_free(alloc, trackers->calls, trackers->call_cap * sizeof *trackers->calls);
     lapse_track_session_free(trackers);
@@ -53,6 +54,7 @@ enum lapse_status lapse_trackers_absorb(struct lapse_trackers *trackers,
                                         const struct lapse_history_event *event) {
     enum lapse_status status = LAPSE_OK;
     close_open_write(trackers, event);
+    lapse_track_live_event(trackers, event);
     switch (event->kind) {
     case LAPSE_HISTORY_BEGIN:
         return absorb_begin(trackers, event);
@@ -108,6 +110,8 @@ static enum lapse_status absorb_begin(struct lapse_trackers *trackers,
                                       const struct lapse_history_event *event) {
     trackers->setup = event->u.begin;
     enum lapse_status status = lapse_track_kv_begin(trackers);
+    if (status >= 0)
+        status = lapse_track_live_begin(trackers);
     return status < 0 ? status : lapse_track_resource_begin(trackers);
 }
 

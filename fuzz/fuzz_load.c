@@ -14,6 +14,7 @@ static void digest_diag(struct lapse_digest *digest, const struct lapse_diag *di
 static void digest_plan(struct lapse_digest *digest, const struct lapse_plan *plan);
 static void check_plan(const struct lapse_plan *plan);
 static void check_step(const struct lapse_plan *plan, const struct lapse_plan_step *step);
+static void check_point(const struct lapse_plan *plan, const struct lapse_plan_step *step);
 static void check_shape(enum lapse_status status, const struct lapse_file *file);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -90,6 +91,7 @@ static void check_step(const struct lapse_plan *plan, const struct lapse_plan_st
         LAPSE_ASSERT((fault->actor >= 0) != (fault->node == 0));
         LAPSE_ASSERT(fault->actor < (int32_t)plan->setup.actor_count);
         LAPSE_ASSERT(!fault->clock.has_to || fault->clock.to.kind == LAPSE_OPERAND_DATE);
+        check_point(plan, step);
     }
     LAPSE_ASSERT(!call ||
                  (step->u.call.verb == LAPSE_VERB_BATCH) == (step->u.call.batch_count > 0));
@@ -99,6 +101,22 @@ static void check_step(const struct lapse_plan *plan, const struct lapse_plan_st
         LAPSE_ASSERT(member->request.part_count == 0);
         LAPSE_ASSERT(member->bucket < (int32_t)plan->setup.bucket_count);
     }
+}
+
+/* A fault that waits for a moment waits for that of a call, or of the node, from the first on. */
+static void check_point(const struct lapse_plan *plan, const struct lapse_plan_step *step) {
+    const struct lapse_point *point = &step->u.fault.point;
+    if (step->when.kind != LAPSE_WHEN_POINT) {
+        return;
+    }
+    LAPSE_ASSERT(point->kind >= LAPSE_POINT_SENT && point->kind <= LAPSE_POINT_EXPIRE);
+    LAPSE_ASSERT(point->nth >= 1);
+    if (point->kind > LAPSE_POINT_REPLIED) {
+        LAPSE_ASSERT(point->node == 0);
+        return;
+    }
+    LAPSE_ASSERT(point->step >= 0 && point->step < (int32_t)plan->step_count);
+    LAPSE_ASSERT(plan->steps[point->step].kind == LAPSE_STEP_CALL);
 }
 
 static uint64_t digest_of(const struct lapse_file *file) {

@@ -241,6 +241,10 @@ static void pretty_end(struct lapse_out *out, const struct lapse_style *style,
         int64_t simulated = totals->simulated_ns;
         simulated -= simulated >= LAPSE_NS_PER_S ? simulated % LAPSE_NS_PER_S : 0;
         char buf[LAPSE_TIME_TEXT_MAX];
+        if (totals->runs > totals->scenarios) {
+            lapse_out_format(out, "%llu runs, %llu events, ", (unsigned long long)totals->runs,
+                             (unsigned long long)totals->events);
+        }
         lapse_out_format(out, "%s of simulated time\n",
                          lapse_span_print((struct lapse_span){simulated}, buf));
     }

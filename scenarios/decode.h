@@ -49,10 +49,22 @@ struct lapse_fault_decl {
     enum lapse_fault_kind kind;
     bool ends;
     bool varied; /* `vary` moves it: it is not the same in every row */
+    bool at_run; /* it waits for a moment: when it is, the run tells */
     int32_t step;
     int32_t actor, node;
     int64_t at_ns;
     struct lapse_place place;
+};
+
+/* A line with a label; and a fault that waits for a moment of one. */
+struct lapse_label_decl {
+    const struct lapse_node *label;
+    int32_t step;
+};
+struct lapse_point_decl {
+    const struct lapse_node *node; /* LABEL.sent */
+    size_t len;                    /* of the label */
+    int32_t fault;                 /* its step */
 };
 
 enum { LAPSE_TIMES_MAX = 10000 };
@@ -75,6 +87,8 @@ struct lapse_decoder {
     struct lapse_list bucket_decls; /* struct lapse_bucket_decl, beside `buckets` */
     struct lapse_list opened;       /* struct lapse_place */
     struct lapse_list faults;       /* struct lapse_fault_decl */
+    struct lapse_list labels;       /* struct lapse_label_decl */
+    struct lapse_list points;       /* struct lapse_point_decl */
     int32_t slot_total;
     int64_t times;    /* of the line being decoded; 0: $n stands for nothing */
     int32_t listed;   /* the bucket whose listing is expected; -1 */
@@ -237,6 +251,12 @@ void lapse_decode_probe(struct lapse_decoder *d, const struct lapse_word *row,
                         struct lapse_step_check *check);
 void lapse_decode_fault(struct lapse_decoder *d, const struct lapse_word *row,
                         const struct lapse_node *map, struct lapse_plan_step *step);
+/* The moment that a fault waits for, if its line has `when` (decode_point.c). */
+void lapse_decode_point(struct lapse_decoder *d, const struct lapse_node *map,
+                        struct lapse_plan_step *step);
+/* The label of a line, if it has one; and, when all lines are read, the calls that moments name. */
+void lapse_decode_label(struct lapse_decoder *d, const struct lapse_node *map, int32_t step);
+void lapse_decode_points_end(struct lapse_decoder *d);
 /* The members of a batch (decode_batch.c). */
 void lapse_decode_batch(struct lapse_decoder *d, const struct lapse_node *list,
                         struct lapse_plan_call *call);
@@ -247,6 +267,8 @@ void lapse_decode_request(struct lapse_decoder *d, const struct lapse_word *row,
  * what began last, a pause or a suspend. */
 void lapse_decode_fault_ends(struct lapse_decoder *d);
 void lapse_decode_loop(struct lapse_decoder *d, const struct lapse_line *line, int32_t *ret_step);
+/* With all lines read: which loops rules on liveness can judge. */
+void lapse_decode_loops_end(struct lapse_decoder *d);
 void lapse_decode_handlers(struct lapse_decoder *d, const struct lapse_word *row,
                            const struct lapse_line *line, struct lapse_plan_step *step,
                            struct lapse_step_check *check);

@@ -45,7 +45,9 @@ bool lapse_decode_document(const struct lapse_decode_input *input, struct lapse_
         decode_head(&d, input);
         lapse_resolve_declare(&d);
         decode_sections(&d);
+        lapse_decode_loops_end(&d);
         lapse_decode_fault_ends(&d);
+        lapse_decode_points_end(&d);
         lapse_decode_store_end(&d);
         decode_end(&d);
         seal_setup(&d);
@@ -88,13 +90,16 @@ static void init_lists(struct lapse_decoder *d) {
     d->bucket_decls.item_bytes = sizeof(struct lapse_bucket_decl);
     d->opened.item_bytes = sizeof(struct lapse_place);
     d->faults.item_bytes = sizeof(struct lapse_fault_decl);
+    d->labels.item_bytes = sizeof(struct lapse_label_decl);
+    d->points.item_bytes = sizeof(struct lapse_point_decl);
 }
 
 static void free_lists(struct lapse_decoder *d) {
     struct lapse_list *lists[] = {&d->buckets, &d->resources, &d->actors,      &d->steps,
                                   &d->checks,  &d->tasks,     &d->world,       &d->finals,
                                   &d->loops,   &d->slots,     &d->watches,     &d->measures,
-                                  &d->opened,  &d->faults,    &d->bucket_decls};
+                                  &d->opened,  &d->faults,    &d->bucket_decls,
+                                  &d->labels,  &d->points};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         lapse_list_free(d->alloc, lists[i]);
     }

@@ -192,6 +192,7 @@ static void keep_fault(struct lapse_decoder *d, const struct lapse_node *map,
                                       .step = (int32_t)d->steps.count - 1,
                                       .actor = fault->actor,
                                       .node = fault->node,
+                                      .at_run = lapse_node_get(map, "when") != NULL,
                                       .at_ns = step->when.ns,
                                       .place = target->place};
 }
@@ -203,7 +204,8 @@ static void choose_end(struct lapse_decoder *d, struct lapse_fault_decl *end) {
         const struct lapse_fault_decl *begin = lapse_list_at(&d->faults, i);
         bool same = begin->actor == end->actor && begin->node == end->node;
         bool stands = begin->kind == LAPSE_FAULT_PAUSE || begin->kind == LAPSE_FAULT_SUSPEND;
-        if (same && stands && !begin->ends && begin->at_ns < end->at_ns && begin->at_ns >= last) {
+        bool before = begin->at_run || end->at_run || begin->at_ns < end->at_ns;
+        if (same && stands && !begin->ends && before && begin->at_ns >= last) {
             last = begin->at_ns;
             end->kind = begin->kind;
         }
@@ -224,6 +226,7 @@ static bool has_begun(const struct lapse_decoder *d, const struct lapse_fault_de
         const struct lapse_fault_decl *begin = lapse_list_at(&d->faults, i);
         bool moved = varies && (begin->varied || end->varied);
         bool same = begin->actor == end->actor && begin->node == end->node;
+        moved = moved || (same && (begin->at_run || end->at_run));
         if (!begin->ends && begin->kind == end->kind && (moved || same) &&
             (moved || begin->at_ns < end->at_ns)) {
             return true;

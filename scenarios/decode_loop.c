@@ -33,6 +33,7 @@ static bool handler_mask(struct lapse_decoder *d, const struct lapse_word *row,
 static uint32_t mask_of(const struct lapse_word *row, const char *words, bool leave_first);
 static bool read_action(struct lapse_decoder *d, const struct lapse_line *line,
                         const struct lapse_node *node, struct lapse_action *ret);
+static bool may_stop(struct lapse_decoder *d, int32_t actor);
 static void read_else(struct lapse_decoder *d, const struct lapse_line *line,
                       struct lapse_plan_step *step);
 
@@ -74,7 +75,31 @@ void lapse_decode_loop(struct lapse_decoder *d, const struct lapse_line *line, i
     lapse_decode_check_at(d, number)->expect =
         lapse_decode_first(d, lapse_decode_check_at(d, number)->place);
     *lapse_decode_step_at(d, number) = step;
+    lapse_decode_label(d, map, number);
     *ret_step = number;
+}
+
+void lapse_decode_loops_end(struct lapse_decoder *d) {
+    for (size_t i = 0; i < d->loops.count; i++) {
+        struct lapse_setup_loop *setup = lapse_list_at(&d->loops, i);
+        const struct lapse_plan_step *its = lapse_decode_step_at(d, setup->step);
+        if (its->kind != LAPSE_STEP_LOOP) {
+            continue; /* it was a mistake */
+        }
+        setup->steady = its->u.loop.times == 0 && its->u.loop.until != LAPSE_UNTIL_INSTANT &&
+                        !may_stop(d, setup->actor);
+        for (size_t k = 0; k < its->u.loop.body_count; k++) {
+            const struct lapse_plan_step *step = lapse_decode_step_at(d, its->u.loop.body[k]);
+            int64_t after = step->when.kind == LAPSE_WHEN_AFTER ? step->when.ns : 0;
+            bool adds = lapse_ns_add(setup->slack.ns, after, &setup->slack.ns) &&
+                        lapse_ns_add(setup->slack.ns, step->when.jitter_ns, &setup->slack.ns);
+            setup->steady = setup->steady && adds && step->kind == LAPSE_STEP_CALL &&
+                            !step->u.call.has_wait;
+            if (step->times > 0) { /* the number of a call is then that of the turn */
+                setup->slack.ns = INT64_MAX;
+            }
+        }
+    }
 }
 
 void lapse_decode_handlers(struct lapse_decoder *d, const struct lapse_word *row,
@@ -302,6 +327,23 @@ static bool handler_mask(struct lapse_decoder *d, const struct lapse_word *row,
         d->diags, "Y114", key->place, "", "`%.60s` is not an answer of `%s`", word, row->word);
     lapse_diag_note(d->diags, diag, "note", "`%s` answers: %s; any call also: %s", row->word,
                     row->answers, every_answers);
+    return false;
+}
+
+/* Whether an answer, or a check of one, may end what the actor does. */
+static bool may_stop(struct lapse_decoder *d, int32_t actor) {
+    for (size_t i = 0; i < d->steps.count; i++) {
+        const struct lapse_plan_step *step = lapse_list_at(&d->steps, i);
+        bool stops = step->need != NULL && (step->need_else.kind == LAPSE_ACTION_STOP ||
+                                            step->need_else.kind == LAPSE_ACTION_STOP_ALL);
+        for (size_t k = 0; k < step->handler_count; k++) {
+            enum lapse_action_kind kind = step->handlers[k].action.kind;
+            stops = stops || kind == LAPSE_ACTION_STOP || kind == LAPSE_ACTION_STOP_ALL;
+        }
+        if (stops && step->actor == actor) {
+            return true;
+        }
+    }
     return false;
 }
 

@@ -74,6 +74,7 @@ void lapse_decode_line(struct lapse_decoder *d, const struct lapse_line *line, i
         read_expect(d, row, line, &step, &check);
     } else if (row->kind == LAPSE_WORD_FAULT) {
         lapse_decode_fault(d, row, line->node, &step);
+        lapse_decode_point(d, line->node, &step);
         check.expect = lapse_decode_first(d, check.place);
     } else {
         lapse_decode_probe(d, row, line->node, &step, &check);
@@ -81,6 +82,7 @@ void lapse_decode_line(struct lapse_decoder *d, const struct lapse_line *line, i
     d->times = 0;
     *lapse_decode_step_at(d, number) = step;
     *lapse_decode_check_at(d, number) = check;
+    lapse_decode_label(d, line->node, number);
     *ret_step = number;
 }
 

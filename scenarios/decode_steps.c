@@ -76,10 +76,10 @@ void lapse_decode_faults(struct lapse_decoder *d, const struct lapse_node *fault
         }
         if (at != NULL) {
             (void)lapse_number_span(d, at, 0, &line.at_ns);
-        } else if (line.node->kind == LAPSE_NODE_MAP) {
+        } else if (line.node->kind == LAPSE_NODE_MAP && lapse_node_get(line.node, "when") == NULL) {
             struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y125", line.node->place, "",
-                                                        "a line of `faults` needs `at`");
-            lapse_diag_note(d->diags, diag, "help", "say when: `at: 25s`");
+                                                        "a line of `faults` needs `at` or `when`");
+            lapse_diag_note(d->diags, diag, "help", "say when: `at: 25s`, or `when: LABEL.sent`");
         }
         int32_t step = -1;
         lapse_decode_line(d, &line, &step);
@@ -195,7 +195,7 @@ static void find_added(struct lapse_decoder *d, const struct lapse_node *add,
         *line = (struct due_line){node, 0, true, i};
         if (at != NULL && after == NULL) {
             (void)lapse_number_span(d, at, 0, &line->at_ns);
-        } else if (node->kind == LAPSE_NODE_MAP) {
+        } else if (node->kind == LAPSE_NODE_MAP && lapse_node_get(node, "when") == NULL) {
             struct lapse_diag *diag =
                 lapse_mistake_add(d->diags, "Y125", node->place, "", "a line of `add` needs `at`");
             lapse_diag_note(d->diags, diag, "help",

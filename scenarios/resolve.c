@@ -200,6 +200,9 @@ static const char *name_at(const struct lapse_decoder *d, enum lapse_space space
                    ? NULL
                    : (const char *)((struct lapse_measure *)list->items)[index].name.data;
     case LAPSE_SPACE_LABEL:
+        list = &d->labels;
+        return index >= list->count ? NULL
+                                    : ((struct lapse_label_decl *)list->items)[index].label->text;
     case LAPSE_SPACE_SLOT:
     case LAPSE_SPACE_SLOT_INDEXED:
     case LAPSE_SPACE_LEASE:

@@ -5,6 +5,7 @@
 #include "await.h"
 #include "belief.h"
 #include "member.h"
+#include "point.h"
 #include "request.h"
 #include "watcher.h"
 #include "world_events.h"
@@ -12,9 +13,11 @@
 static struct lapse_sim_call *take_place(struct lapse_world *world, int32_t *ret_index);
 static enum lapse_sim_flow transmit(struct lapse_world *world, const struct lapse_sim_call *drawn,
                                     int64_t due_ns);
+static enum lapse_sim_flow sent(struct lapse_world *world, const struct lapse_sim_call *call);
 static void push_for_call(struct lapse_world *world, const struct lapse_sim_call *call,
                           int32_t index, enum lapse_queue_kind kind, int64_t at_ns);
 static void take_reply(struct lapse_world *world, const struct lapse_sim_call *call);
+static void go_on(struct lapse_world *world, const struct lapse_sim_call *call);
 static bool may_send(struct lapse_world *world, const struct lapse_sim_call *call);
 static bool is_act(const struct lapse_world *world, const struct lapse_sim_call *call);
 static int32_t save_slot(const struct lapse_world *world, const struct lapse_sim_call *call);
@@ -47,10 +50,21 @@ enum lapse_sim_flow lapse_sim_client_send(struct lapse_world *world, int32_t str
 }
 
 void lapse_sim_client_reply(struct lapse_world *world, const struct lapse_queue_item *item) {
-    struct lapse_sim_call call = world->calls[item->index];
+    struct lapse_sim_call *kept = &world->calls[item->index];
+    if (!kept->told) {
+        kept->told = kept->answered = true;
+        take_reply(world, kept);
+        lapse_sim_point_reached(world, LAPSE_POINT_REPLIED, kept->step, -1);
+    }
+    const struct lapse_sim_actor *actor = &world->actors[kept->actor];
+    if (actor->paused && actor->incarnation == kept->incarnation) {
+        lapse_world_push(world, item); /* it has the answer, and goes on when it wakes */
+        return;
+    }
     /* The place is free before the line goes on, which may send the next call. */
-    world->calls[item->index] = (struct lapse_sim_call){0};
-    take_reply(world, &call);
+    struct lapse_sim_call call = *kept;
+    *kept = (struct lapse_sim_call){0};
+    go_on(world, &call);
     lapse_sim_client_forget(world, &call);
 }
 
@@ -67,6 +81,17 @@ void lapse_sim_client_timeout(struct lapse_world *world, const struct lapse_queu
     call.members_granted = NULL;
     call.answer = (struct lapse_answer){.status = LAPSE_UNKNOWN};
     take_reply(world, &call);
+    go_on(world, &call);
+}
+
+void lapse_sim_client_lose(struct lapse_world *world, struct lapse_sim_call *call) {
+    call->lost = true;
+    if (call->applied) { /* a watch that its client is never told of */
+        lapse_sim_watcher_abandon(world, call);
+    }
+    if (call->answered) {
+        lapse_sim_client_forget(world, call);
+    }
 }
 
 void lapse_sim_client_drop(struct lapse_world *world, const struct lapse_queue_item *item) {
@@ -210,7 +235,18 @@ static enum lapse_sim_flow transmit(struct lapse_world *world, const struct laps
                       lapse_sim_clock_after(clock, world->now, step->timeout_ns).ns);
     }
     lapse_sim_belief_sent(world, call);
-    return step->nowait ? LAPSE_FLOW_ON : LAPSE_FLOW_WAIT;
+    return sent(world, drawn);
+}
+
+/* What waits for the call to be sent may end the strand that sent it. */
+static enum lapse_sim_flow sent(struct lapse_world *world, const struct lapse_sim_call *call) {
+    const struct lapse_sim_strand *strand = &world->strands[call->strand];
+    lapse_sim_point_reached(world, LAPSE_POINT_SENT, call->step, -1);
+    bool goes_on = strand->running && strand->gen == call->strand_gen;
+    if (!goes_on || !call->nowait) {
+        return LAPSE_FLOW_WAIT;
+    }
+    return lapse_sim_task_hold(world, call->strand) ? LAPSE_FLOW_WAIT : LAPSE_FLOW_ON;
 }
 
 static void push_for_call(struct lapse_world *world, const struct lapse_sim_call *call,
@@ -227,18 +263,23 @@ static void push_for_call(struct lapse_world *world, const struct lapse_sim_call
                                                        .id = call->id});
 }
 
-/* Reply, save, belief, then the client's own decision. */
+/* Reply, save, belief. */
 static void take_reply(struct lapse_world *world, const struct lapse_sim_call *call) {
-    const struct lapse_plan_step *step = &world->plan->steps[call->step];
     lapse_sim_client_answer(world, call, true);
     lapse_sim_belief_replied(world, call);
     int32_t slot = save_slot(world, call);
     if (slot >= 0) {
         world->slot_grants[slot] = lapse_sim_belief_of_call(world, call);
     }
-    struct lapse_sim_strand *strand = &world->strands[call->strand];
+}
+
+/* The client's own decision, if it lives and still waits. */
+static void go_on(struct lapse_world *world, const struct lapse_sim_call *call) {
+    const struct lapse_plan_step *step = &world->plan->steps[call->step];
+    const struct lapse_sim_strand *strand = &world->strands[call->strand];
+    bool lives = strand->running && world->actors[call->actor].incarnation == call->incarnation;
     bool waits = strand->wait == LAPSE_WAIT_CALL && strand->gen == call->strand_gen;
-    if (!strand->running || (!waits && !call->nowait)) {
+    if (!lives || (!waits && !call->nowait)) {
         return;
     }
     lapse_sim_task_go_on(world, call->strand,

@@ -12,6 +12,8 @@ void lapse_sim_client_timeout(struct lapse_world *world, const struct lapse_queu
 /* A reply that nobody takes: the call's place is free. */
 void lapse_sim_client_drop(struct lapse_world *world, const struct lapse_queue_item *item);
 
+/* Nothing of the call reaches its client any more: it waits until its timeout, or to the end. */
+void lapse_sim_client_lose(struct lapse_world *world, struct lapse_sim_call *call);
 /* Frees a call's place: nothing more comes of it. */
 void lapse_sim_client_forget(struct lapse_world *world, struct lapse_sim_call *call);
 

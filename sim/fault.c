@@ -28,7 +28,11 @@ static void push_end(struct lapse_world *world, enum lapse_queue_kind kind, int3
                      int32_t actor, int64_t at_ns);
 
 void lapse_sim_fault_step(struct lapse_world *world, int32_t step) {
-    const struct lapse_plan_fault *fault = &world->plan->steps[step].u.fault;
+    lapse_sim_fault_do(world, step, &world->plan->steps[step].u.fault);
+}
+
+void lapse_sim_fault_do(struct lapse_world *world, int32_t step,
+                        const struct lapse_plan_fault *fault) {
     if (fault->actor < 0) {
         lapse_sim_node_fault_step(world, step, fault);
     } else if (fault->kind == LAPSE_FAULT_PAUSE && fault->ends) {

@@ -6,6 +6,9 @@
 
 /* The FAULT step `step` is due: its beginning, or the end of an earlier one. */
 void lapse_sim_fault_step(struct lapse_world *world, int32_t step);
+/* As above for a fault that no line tells (step -1): one drawn by chance. */
+void lapse_sim_fault_do(struct lapse_world *world, int32_t step,
+                        const struct lapse_plan_fault *fault);
 /* A pause or crash with `for:` ends. */
 void lapse_sim_fault_end(struct lapse_world *world, const struct lapse_queue_item *item);
 /* The true time at which a fault with `for:` ends; INT64_MAX: not by itself. */

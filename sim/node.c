@@ -8,6 +8,7 @@
 
 #include "client.h"
 #include "keylock.h"
+#include "point.h"
 #include "resource.h"
 #include "watcher.h"
 #include "world_events.h"
@@ -16,6 +17,12 @@ enum { REAP_ROWS_MAX = 10000, IDLE_STEPS_MAX = 1000 };
 
 static void park(struct lapse_world *world, const struct lapse_queue_item *item);
 static bool keep_house(struct lapse_world *world, int32_t step);
+static void take(struct lapse_world *world, const struct lapse_queue_item *item,
+                 struct lapse_sim_call *call);
+static void answer(struct lapse_world *world, const struct lapse_queue_item *item,
+                   struct lapse_sim_call *call);
+static bool falls_at(struct lapse_world *world, enum lapse_point_kind kind,
+                     const struct lapse_sim_call *call);
 static void decide(struct lapse_world *world, struct lapse_sim_call *call);
 static void reply(struct lapse_world *world, const struct lapse_queue_item *item,
                   struct lapse_sim_call *call);
@@ -23,29 +30,33 @@ static int64_t due_time(const struct lapse_world *world, const struct lapse_due 
 
 void lapse_sim_node_request(struct lapse_world *world, const struct lapse_queue_item *item) {
     struct lapse_sim_call *call = &world->calls[item->index];
+    bool at_node = call->request.verb < LAPSE_CALL_WRITE;
     LAPSE_ASSERT(call->id == item->id);
-    if (call->request.verb >= LAPSE_CALL_WRITE) {
+    if (call->applied && !lapse_sim_node_held(world)) { /* it was held before it could answer */
+        answer(world, item, call);
+        return;
+    }
+    if (!call->arrived) {
+        call->arrived = true;
+        if (falls_at(world, LAPSE_POINT_ARRIVED, call) && at_node) {
+            lapse_sim_client_lose(world, call);
+            return;
+        }
+    }
+    if (!at_node) {
         lapse_sim_resource_decide(world, call);
         call->applied = true;
+        lapse_sim_point_reached(world, LAPSE_POINT_APPLIED, call->step, -1);
         reply(world, item, call);
-        return;
-    }
-    if (lapse_sim_node_held(world)) {
+    } else if (lapse_sim_node_held(world)) {
         park(world, item);
-        return;
-    }
-    call->applied = true;
-    if (world->node.store == NULL) {
+    } else if (world->node.store == NULL) {
+        call->applied = true;
         call->answer = (struct lapse_answer){.status = LAPSE_UNAVAILABLE};
         reply(world, item, call);
-        return;
+    } else {
+        take(world, item, call);
     }
-    decide(world, call);
-    lapse_sim_watcher_note_events(world);
-    lapse_sim_watcher_called(world, call);
-    reply(world, item, call);
-    lapse_sim_watcher_poll_all(world);
-    lapse_sim_node_schedule(world);
 }
 
 void lapse_sim_node_housekeep(struct lapse_world *world) {
@@ -93,6 +104,7 @@ void lapse_sim_node_wake(struct lapse_world *world) {
         lapse_world_push(world, &item);
     }
     node->parked.count = 0;
+    lapse_sim_watcher_poll_all(world);
 }
 
 bool lapse_sim_node_held(const struct lapse_world *world) {
@@ -102,6 +114,8 @@ bool lapse_sim_node_held(const struct lapse_world *world) {
 bool lapse_sim_node_stale(const struct lapse_world *world, const struct lapse_queue_item *item) {
     const struct lapse_sim_node *node = &world->node;
     switch (item->kind) {
+    case LAPSE_QUEUE_REQUEST:
+        return world->calls[item->index].id != item->id;
     case LAPSE_QUEUE_HOUSEKEEP:
         return node->store == NULL || lapse_sim_node_held(world) ||
                item->at_ns != node->housekeep_ns;
@@ -163,6 +177,38 @@ struct lapse_answer lapse_sim_node_answer(const struct lapse_result *result) {
         .answer_count = result->answer_count,
         .answers = result->answers,
     };
+}
+
+/* The store decides. What waits for that may fell the node before it answers. */
+static void take(struct lapse_world *world, const struct lapse_queue_item *item,
+                 struct lapse_sim_call *call) {
+    call->applied = true;
+    decide(world, call);
+    lapse_sim_watcher_note_events(world);
+    lapse_sim_watcher_called(world, call);
+    if (falls_at(world, LAPSE_POINT_APPLIED, call)) {
+        lapse_sim_client_lose(world, call);
+    } else if (lapse_sim_node_held(world)) {
+        park(world, item);
+    } else {
+        answer(world, item, call);
+    }
+}
+
+static void answer(struct lapse_world *world, const struct lapse_queue_item *item,
+                   struct lapse_sim_call *call) {
+    reply(world, item, call);
+    lapse_sim_watcher_poll_all(world);
+    lapse_sim_node_schedule(world);
+}
+
+/* Whether the point ends the tenure in which the call is in hand. */
+static bool falls_at(struct lapse_world *world, enum lapse_point_kind kind,
+                     const struct lapse_sim_call *call) {
+    int32_t tenure = world->node.tenure;
+    bool up = world->node.store != NULL;
+    lapse_sim_point_reached(world, kind, call->step, -1);
+    return up && (world->node.store == NULL || world->node.tenure != tenure);
 }
 
 static void park(struct lapse_world *world, const struct lapse_queue_item *item) {

@@ -120,9 +120,8 @@ static void lose_parked(struct lapse_world *world) {
             continue;
         }
         struct lapse_sim_call *call = &world->calls[parked->items[i].index];
-        call->lost = true;
-        if (call->answered) {
-            lapse_sim_client_forget(world, call);
+        if (call->id == parked->items[i].id) {
+            lapse_sim_client_lose(world, call);
         }
     }
     parked->count = 0;

@@ -1,7 +1,9 @@
 /* From plan to the first instant: tables in the arena, the store, the first items of the queue. */
 #include "open.h"
 
+#include "chaos.h"
 #include "fault.h"
+#include "point.h"
 #include "tenure.h"
 #include "world_events.h"
 
@@ -107,7 +109,7 @@ static bool make_tables(struct lapse_world *world) {
     if (ok) {
         number_loops(world);
     }
-    return ok;
+    return ok && lapse_sim_point_open(world);
 }
 
 static void *table(struct lapse_world *world, size_t count, size_t item_bytes, bool *ok) {
@@ -137,6 +139,7 @@ static enum lapse_status begin(struct lapse_world *world, struct lapse_error *er
     struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_BEGIN, -1, -1);
     event.u.begin = &world->plan->setup;
     (void)lapse_world_emit(world, &event);
+    lapse_sim_chaos_begin(world);
     push_world_steps(world);
     push_finals(world);
     for (size_t i = 0; i < world->plan->setup.actor_count; i++) {
@@ -153,6 +156,9 @@ static void push_world_steps(struct lapse_world *world) {
     for (size_t i = 0; i < world->plan->world_step_count; i++) {
         int32_t number = world->plan->world_steps[i];
         const struct lapse_plan_step *step = &world->plan->steps[number];
+        if (step->when.kind == LAPSE_WHEN_POINT) {
+            continue; /* it is in nobody's queue */
+        }
         struct lapse_queue_item item = {.at_ns = step->when.ns,
                                         .due_ns = step->when.ns,
                                         .phase = LAPSE_PHASE_STEPS,

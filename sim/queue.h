@@ -40,7 +40,8 @@ enum lapse_queue_kind {
     LAPSE_QUEUE_AWAITED,   /* what a strand waited for has come */
     LAPSE_QUEUE_PROBE,     /* index: the world step */
     LAPSE_QUEUE_FINAL,     /* index: the step */
-    LAPSE_QUEUE_REAP       /* index: the world step */
+    LAPSE_QUEUE_REAP,      /* index: the world step */
+    LAPSE_QUEUE_CHAOS      /* the next fault drawn by chance, or the end of them all */
 };
 
 /* Ranks in phase 2 are the instants at which things were due, so that overdue ones come first. */

@@ -92,8 +92,10 @@ struct lapse_sim_call {
     int32_t n;
     bool nowait;
     bool answered; /* the client has a reply, if only `unknown` */
+    bool told;     /* the reply is taken, but its client was paused before it went on */
+    bool arrived;
     bool applied;
-    bool lost;    /* it waited at a node that crashed: nothing more comes of it */
+    bool lost;    /* nothing more comes of it */
     bool granted; /* a lock made of a key: this write made the caller its creator */
     bool *members_granted; /* of a batch: the same, for each of its calls; NULL: of none */
     size_t member_count;   /* places in members_granted */
@@ -176,6 +178,20 @@ struct lapse_sim_node {
     struct lapse_queue_list parked;
 };
 
+/* A fault that waits for a moment of the run. */
+struct lapse_sim_point {
+    int32_t step;
+    int64_t reached; /* how often its moment has come */
+    bool due;        /* it has come for the nth time, and the fault has not happened yet */
+};
+
+/* What a run's chance has drawn of `chaos`. */
+struct lapse_sim_chaos {
+    uint32_t kinds;  /* of faults that this run has: bits by kind */
+    int64_t mean_ns; /* between two of them */
+    int32_t crashes; /* so many are left */
+};
+
 /* What became of a plan step. */
 enum lapse_sim_ran { LAPSE_RAN_NOT = 0, LAPSE_RAN_YES, LAPSE_RAN_EXCUSED };
 
@@ -210,6 +226,7 @@ struct lapse_world {
     struct lapse_sim_seen *seen;         /* by watch name */
     struct lapse_sim_resource *resources;
     struct lapse_sim_node node;
+    struct lapse_sim_chaos chaos;
     struct lapse_sim_belief *beliefs; /* in the order in which they began */
     size_t belief_count, belief_cap;
     struct lapse_sim_call *calls;
@@ -218,6 +235,8 @@ struct lapse_world {
     size_t watcher_count, watcher_cap;
     struct lapse_sim_keylock *keylocks;
     size_t keylock_count, keylock_cap;
+    struct lapse_sim_point *points; /* in file order; NULL: the plan has none */
+    size_t point_count;
 };
 
 /* Keeps the first fault; the run ends with it. */

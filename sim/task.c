@@ -57,6 +57,18 @@ void lapse_sim_task_go_on(struct lapse_world *world, int32_t strand, enum lapse_
     }
 }
 
+bool lapse_sim_task_hold(struct lapse_world *world, int32_t strand) {
+    struct lapse_sim_strand *held = &world->strands[strand];
+    if (!world->actors[held->actor].paused) {
+        return false;
+    }
+    held->wait = LAPSE_WAIT_TIMER;
+    struct lapse_queue_item item = lapse_sim_task_item(world, strand, LAPSE_QUEUE_AWAITED,
+                                                       world->now.ns, LAPSE_PHASE_UNDER_WAY);
+    lapse_world_push(world, &item);
+    return true;
+}
+
 void lapse_sim_task_strand_over(struct lapse_world *world, int32_t strand) {
     struct lapse_sim_strand *over = &world->strands[strand];
     over->running = false;

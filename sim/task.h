@@ -21,6 +21,8 @@ void lapse_sim_task_run(struct lapse_world *world, int32_t strand, int64_t due_n
 void lapse_sim_task_run_body(struct lapse_world *world, int32_t strand, int64_t due_ns);
 /* Goes on after a line. */
 void lapse_sim_task_go_on(struct lapse_world *world, int32_t strand, enum lapse_sim_flow flow);
+/* Of a paused actor: the strand, between two lines, goes on at its wake. Whether it is paused. */
+bool lapse_sim_task_hold(struct lapse_world *world, int32_t strand);
 /* A strand has run its last line or firing. */
 void lapse_sim_task_strand_over(struct lapse_world *world, int32_t strand);
 /* What an answer to the strand's current line makes it do. */

@@ -5,6 +5,7 @@
 
 #include "await.h"
 #include "belief.h"
+#include "chaos.h"
 #include "client.h"
 #include "fault.h"
 #include "loop.h"
@@ -232,6 +233,9 @@ static void dispatch(struct lapse_world *world, const struct lapse_queue_item *i
         break;
     case LAPSE_QUEUE_AWAITED:
         lapse_sim_task_go_on(world, item->index, LAPSE_FLOW_ON);
+        break;
+    case LAPSE_QUEUE_CHAOS:
+        lapse_sim_chaos_event(world);
         break;
     case LAPSE_QUEUE_PROBE:
     case LAPSE_QUEUE_FINAL:

@@ -35,7 +35,8 @@ static const struct lapse_cli_command commands[] = {
      "  lapse run                          all scenarios under ./scenarios\n"
      "  lapse run scenarios/x.yaml:12      the scenario at line 12\n"
      "  lapse run -k 'fence and not idle'  by words of the name\n"
-     "  lapse run --report junit=out.xml   for a CI system\n",
+     "  lapse run --report junit=out.xml   for a CI system\n"
+     "  lapse run --runs 1000 chaos.yaml   with the seeds 1 to 1000\n",
      "Exit: 0 passed, 1 violated, 3 file mistakes, 4 inconclusive, 5 nothing selected\n",
      lapse_cli_run},
     {"replay", "Run one scenario again, with the whole story.", "FILE:LINE", 1, 1,
@@ -63,6 +64,7 @@ static const struct lapse_cli_option options_table[] = {
     {'x', NULL, NULL, "stop at the first failure", " run "},
     {'j', NULL, "N", "scenario files at a time (0: one for each core)", " run "},
     {0, "seed", "N", "the seed of all chance (1)", " run replay "},
+    {0, "runs", "N", "N seeds from --seed on; once where no chance is drawn", " run "},
     {0, "row", "N", "only row N of `vary`, from 0", " run replay "},
     {0, "promise", "strict", "a break of what the profile does not promise fails too",
      " run replay "},
@@ -99,6 +101,7 @@ bool lapse_cli_parse(int argc, char **argv, char **paths, struct lapse_cli_optio
     struct cursor cursor = {argc, argv, 1, ret, err};
     ret->paths = paths;
     ret->seed = 1;
+    ret->runs = 1;
     bool ended = false;
     for (; cursor.at < argc; cursor.at++) {
         char *word = argv[cursor.at];
@@ -249,16 +252,23 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
 static bool apply_number(struct cursor *cursor, const char *name, const char *value) {
     struct lapse_cli_options *options = cursor->options;
     bool jobs = strcmp(name, "j") == 0, row = strcmp(name, "row") == 0;
-    uint64_t most = jobs ? LAPSE_CLI_JOBS_MAX : row ? INT32_MAX : UINT64_MAX;
+    bool runs = strcmp(name, "runs") == 0;
+    uint64_t least = runs ? 1 : 0;
+    uint64_t most = jobs   ? LAPSE_CLI_JOBS_MAX
+                    : runs ? LAPSE_CLI_RUNS_MAX
+                    : row  ? INT32_MAX
+                           : UINT64_MAX;
     uint64_t number;
-    if (!read_number(value, most, &number)) {
+    if (!read_number(value, most, &number) || number < least) {
         lapse_error_set(cursor->err, LAPSE_INVALID,
-                        "%s%s takes a whole number from 0 to %llu, not '%s'", jobs ? "-" : "--",
-                        name, (unsigned long long)most, value);
+                        "%s%s takes a whole number from %llu to %llu, not '%s'", jobs ? "-" : "--",
+                        name, (unsigned long long)least, (unsigned long long)most, value);
         return false;
     }
     if (jobs) {
         options->jobs = (int)number;
+    } else if (runs) {
+        options->runs = number;
     } else if (row) {
         options->has_row = true;
         options->row = (int32_t)number;

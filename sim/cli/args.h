@@ -11,6 +11,7 @@
 enum {
     LAPSE_CLI_REPORTS_MAX = 8,
     LAPSE_CLI_JOBS_MAX = 256,
+    LAPSE_CLI_RUNS_MAX = 100000000,
     LAPSE_CLI_WIDTH = 100, /* where the output is no terminal */
     LAPSE_CLI_WIDTH_MAX = 160
 };
@@ -46,6 +47,7 @@ struct lapse_cli_options {
     bool exit_first;
     int jobs; /* 0: as many as there are cores */
     uint64_t seed;
+    uint64_t runs;       /* --runs N: with so many seeds, from `seed` on */
     bool promise_strict; /* --promise strict: also what the profile does not promise is judged */
     const char *profile; /* --profile NAME */
     bool has_row;

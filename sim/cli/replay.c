@@ -78,7 +78,8 @@ static int replay_chosen(const struct lapse_cli_options *options,
         first = plan->document;
         struct lapse_cli_result result;
         const struct lapse_cli_choice choice = {options, target};
-        lapse_cli_plan_run(file, i, choice, &document, &result);
+        lapse_cli_plan_run(file, i, choice, options->seed, &result);
+        lapse_cli_document_follow(file, i, choice, true, &document, &result);
         int shown = show_result(&result, style, &out);
         bool worse = code == LAPSE_EXIT_NOTHING || code == LAPSE_EXIT_PASSED ||
                      shown == LAPSE_EXIT_BUG ||

@@ -78,9 +78,8 @@ bool lapse_cli_chosen(const struct lapse_cli_options *options,
 }
 
 void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
-                        struct lapse_cli_choice choice, struct lapse_cli_document *document,
+                        struct lapse_cli_choice choice, uint64_t seed,
                         struct lapse_cli_result *ret) {
-    uint64_t seed = choice.options->seed;
     struct lapse_plan *plan = file->loaded.plans[index];
     plan->promise_strict = choice.options->promise_strict;
     plan->the_case.promise_strict = plan->promise_strict;
@@ -108,7 +107,15 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
     if (ret->view.outcome == LAPSE_OUTCOME_INCONCLUSIVE) {
         tell_bound(ret);
     }
-    lapse_cli_document_follow(file, index, choice, document, ret);
+}
+
+bool lapse_cli_result_varies(const struct lapse_cli_result *result) {
+    size_t choices = 0;
+    if (!result->ran || result->view.outcome != LAPSE_OUTCOME_PASSED) {
+        return false;
+    }
+    (void)lapse_choices_list(result->run.choices, &choices);
+    return choices > 0;
 }
 
 void lapse_cli_result_free(struct lapse_cli_result *result) {

@@ -57,15 +57,18 @@ struct lapse_cli_choice {
     const struct lapse_cli_options *options;
     const struct lapse_cli_target *target;
 };
-/* Runs plans[index] of the file and judges it, together with the rows of its document that ran
- * before (document is carried from run to run, zeroed but for number -1). */
+/* Runs plans[index] of the file under one seed and judges it. */
 void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
-                        struct lapse_cli_choice choice, struct lapse_cli_document *document,
+                        struct lapse_cli_choice choice, uint64_t seed,
                         struct lapse_cli_result *ret);
-/* sometimes.c: carries the document on, and lowers the verdict of its last row, or notes that rows
- * are missing. */
+/* Whether another seed could tell more: the run passed, and chance had a part in it. */
+bool lapse_cli_result_varies(const struct lapse_cli_result *result);
+/* sometimes.c: takes a run of a row up in its document (zeroed but for number -1 at first). `last`:
+ * no other seed of this row runs; the document's last row then has its verdict lowered, or a note
+ * that rows are missing. */
 void lapse_cli_document_follow(const struct lapse_cli_file *file, size_t index,
-                               struct lapse_cli_choice choice, struct lapse_cli_document *document,
+                               struct lapse_cli_choice choice, bool last,
+                               struct lapse_cli_document *document,
                                struct lapse_cli_result *result);
 void lapse_cli_result_free(struct lapse_cli_result *result);
 /* True time at the end of the run. */

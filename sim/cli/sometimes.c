@@ -16,20 +16,24 @@ static void put_name(struct lapse_out *out, struct lapse_bytes name);
 /* A pattern must come true over all rows together, so the last row of a document answers for it,
  * and only if every row ran and none failed. */
 void lapse_cli_document_follow(const struct lapse_cli_file *file, size_t index,
-                               struct lapse_cli_choice choice, struct lapse_cli_document *document,
+                               struct lapse_cli_choice choice, bool last,
+                               struct lapse_cli_document *document,
                                struct lapse_cli_result *result) {
+    if (!result->ran) {
+        return;
+    }
     const struct lapse_plan *plan = file->loaded.plans[index];
     const struct lapse_verdict *verdict = result->view.verdict;
     if (document->number != plan->document) {
         document_begin(file, index, choice, document);
     }
-    document->rows_run++;
+    document->rows_run += last;
     document->failed = document->failed || result->view.outcome != LAPSE_OUTCOME_PASSED;
     LAPSE_ASSERT(plan->the_case.sometimes_count <= LAPSE_SOMETIMES_MAX);
     for (size_t i = 0; i < plan->the_case.sometimes_count; i++) {
         document->came_true[i] = document->came_true[i] || verdict->sometimes[i];
     }
-    if (document->failed || document->rows_run < document->rows_chosen) {
+    if (!last || document->failed || document->rows_run < document->rows_chosen) {
         return;
     }
     if (document->rows_chosen == document->rows) {

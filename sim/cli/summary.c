@@ -128,6 +128,7 @@ static void add_file(struct lapse_cli_summary *summary,
     if (!lapse_ns_add(totals->simulated_ns, head->simulated_ns, &totals->simulated_ns)) {
         totals->simulated_ns = INT64_MAX;
     }
+    totals->runs += (uint64_t)head->runs;
     totals->events += (uint64_t)head->events;
     totals->uses |= (uint32_t)head->uses;
     lapse_cli_unpromised_read(&summary->unpromised, record->text, (size_t)head->text_bytes);

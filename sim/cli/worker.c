@@ -25,6 +25,10 @@ static void run_chosen(struct work *work, const struct lapse_cli_file *file,
                        const struct lapse_cli_target *target);
 static bool run_one(struct work *work, const struct lapse_cli_file *file, size_t index,
                     const struct lapse_cli_target *target, struct lapse_cli_document *document);
+static void run_seeds(struct work *work, const struct lapse_cli_file *file, size_t index,
+                      const struct lapse_cli_target *target, struct lapse_cli_document *document,
+                      struct lapse_cli_result *ret);
+static void count_run(struct work *work, const struct lapse_cli_result *result);
 static void count_result(struct work *work, const struct lapse_cli_result *result,
                          struct lapse_cli_record *record);
 static void send_file(struct work *work, const struct lapse_cli_file *file, const char *path);
@@ -91,8 +95,7 @@ static bool run_one(struct work *work, const struct lapse_cli_file *file, size_t
     };
     send_record(work, &record, plan->name, NULL, 0);
     struct lapse_cli_result result;
-    const struct lapse_cli_choice choice = {work->options, target};
-    lapse_cli_plan_run(file, index, choice, document, &result);
+    run_seeds(work, file, index, target, document, &result);
     struct lapse_out bodies[LAPSE_CLI_REPORTS_MAX];
     for (size_t i = 0; i < work->sinks->count; i++) {
         const struct lapse_cli_sink *sink = &work->sinks->items[i];
@@ -115,6 +118,43 @@ static bool run_one(struct work *work, const struct lapse_cli_file *file, size_t
     return record.failed > 0 || record.broken > 0;
 }
 
+/* One seed after the other, until one does not pass; the last that ran is what is reported. */
+static void run_seeds(struct work *work, const struct lapse_cli_file *file, size_t index,
+                      const struct lapse_cli_target *target, struct lapse_cli_document *document,
+                      struct lapse_cli_result *ret) {
+    const struct lapse_cli_choice choice = {work->options, target};
+    bool last = false;
+    for (uint64_t i = 0; !last; i++) {
+        if (i > 0) {
+            lapse_cli_result_free(ret);
+        }
+        lapse_cli_plan_run(file, index, choice, work->options->seed + i, ret);
+        last = i + 1 == work->options->runs || !lapse_cli_result_varies(ret);
+        lapse_cli_document_follow(file, index, choice, last, document, ret);
+        count_run(work, ret);
+    }
+}
+
+/* What a run adds, whether or not it is the one that is reported. */
+static void count_run(struct work *work, const struct lapse_cli_result *result) {
+    const struct lapse_result_view *view = &result->view;
+    struct lapse_cli_record *sum = &work->sum;
+    if (!result->ran) {
+        return;
+    }
+    sum->runs++;
+    if (!lapse_ns_add(sum->simulated_ns, lapse_cli_result_ns(result), &sum->simulated_ns)) {
+        sum->simulated_ns = INT64_MAX;
+    }
+    sum->events += (int64_t)result->run.events;
+    sum->uses |= (int64_t)view->verdict->uses;
+    lapse_cli_unpromised_add(&work->unpromised, view);
+    LAPSE_ASSERT(view->verdict->rule_count <= work->rule_count);
+    for (size_t i = 0; i < view->verdict->rule_count; i++) {
+        work->premises[i] += view->verdict->premises[i];
+    }
+}
+
 static void count_result(struct work *work, const struct lapse_cli_result *result,
                          struct lapse_cli_record *record) {
     const struct lapse_result_view *view = &result->view;
@@ -133,16 +173,7 @@ static void count_result(struct work *work, const struct lapse_cli_result *resul
     sum->failed += record->failed;
     sum->inconclusive += record->inconclusive;
     sum->expected += record->expected;
-    if (!result->ran) {
-        return;
-    }
-    sum->simulated_ns += lapse_cli_result_ns(result);
-    sum->events += (int64_t)result->run.events;
-    sum->uses |= (int64_t)view->verdict->uses;
-    lapse_cli_unpromised_add(&work->unpromised, view);
-    LAPSE_ASSERT(view->verdict->rule_count <= work->rule_count);
-    for (size_t i = 0; i < view->verdict->rule_count; i++) {
-        work->premises[i] += view->verdict->premises[i];
+    for (size_t i = 0; result->ran && i < view->verdict->rule_count; i++) {
         work->broke[i] = work->broke[i] || (record->expected && view->verdict->violations[i] > 0);
     }
 }

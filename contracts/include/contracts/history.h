@@ -58,6 +58,9 @@ struct lapse_setup_loop {
     bool gap;     /* gap: D after the body; else a fixed grid */
     struct lapse_span period;
     struct lapse_span retry; /* the shortest `again` of its body; 0: none */
+    bool steady;             /* nothing but an answer ends it, and in its body nothing but calls,
+                                `after` and `jitter` takes time */
+    struct lapse_span slack; /* those two together; INT64_MAX: its calls do not tell its firings */
 };
 struct lapse_setup {
     struct lapse_bytes scenario;

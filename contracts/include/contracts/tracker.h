@@ -208,6 +208,16 @@ struct lapse_tracked_resource {
     const struct lapse_history_event *highest_by; /* RESOURCE that applied it first */
 };
 
+/* ---- Loops of clients, by the setup's numbers. */
+struct lapse_tracked_loop {
+    const struct lapse_history_event *starts[2]; /* INVOKEs that began its last firings, newest
+                                                    first */
+    const struct lapse_history_event *last;      /* its last INVOKE or REPLY */
+    const struct lapse_history_event *refused;   /* REPLY that denied its last call, an acquire */
+    struct lapse_bytes name;                     /* of that lease */
+    int32_t in_flight;                           /* calls without a reply */
+};
+
 /* ---- One step of the wall clock's falling list of peaks: no later reading was above `wall`. */
 struct lapse_tracked_peak {
     int64_t seq;
@@ -241,6 +251,11 @@ struct lapse_trackers {
     struct lapse_tracked_session *sessions; /* in the order of their opening */
     size_t once_count, once_cap;
     struct lapse_tracked_once *once;
+    size_t loop_count;
+    struct lapse_tracked_loop *loops;
+    size_t faults_open;
+    const struct lapse_history_event *fault; /* the last that began or ended, or moved a clock */
+    struct lapse_span took;                  /* the longest round trip without a fault */
     struct lapse_true_time seen_at; /* when the store last said what time it has ... */
     struct lapse_steady seen_store; /* ... and what it said */
     const struct lapse_history_event *seen; /* the event that said so; NULL: none yet */
@@ -334,6 +349,9 @@ bool lapse_tracked_session_live(const struct lapse_tracked_session *session,
 /* How far the wall clock of a store node has been moved by hand since an event. */
 int64_t lapse_tracked_wall_moved(const struct lapse_trackers *trackers,
                                  const struct lapse_history_event *since);
+/* Since when nobody has held the lease; false: somebody does at `at`, or that is not known. */
+bool lapse_tracked_free_since(const struct lapse_trackers *trackers, struct lapse_bytes name,
+                              struct lapse_true_time at, struct lapse_true_time *ret);
 /* What was accepted under a request id and is still remembered at `at`, or NULL. */
 const struct lapse_tracked_once *lapse_tracked_once_find(const struct lapse_trackers *trackers,
                                                          struct lapse_bytes request,

@@ -112,6 +112,7 @@ struct lapse_totals {
     size_t skipped_folders;
     size_t expected_violations; /* scenarios that broke what they list */
     uint64_t seed;
+    uint64_t runs;        /* one for each seed of a scenario */
     int64_t simulated_ns; /* sum of true time */
     uint64_t events;
     size_t rule_count;

@@ -11,7 +11,14 @@
 #include "lapse/base.h"
 
 /* X(CONSTANT, value, word). Numbers are never changed: recorded lists name them. */
-#define LAPSE_CHOICE_TABLE(X) X(JITTER, 1, "jitter")
+#define LAPSE_CHOICE_TABLE(X)                                                      \
+    X(JITTER, 1, "jitter")                                                         \
+    X(CHAOS_KIND, 2, "chaos kind")   /* whether a run has this kind of fault */     \
+    X(CHAOS_RATE, 3, "chaos rate")   /* how often */                                \
+    X(CHAOS_WHEN, 4, "chaos when")   /* the next fault's instant */                 \
+    X(CHAOS_FAULT, 5, "chaos fault") /* which of the run's kinds it is */           \
+    X(CHAOS_WHO, 6, "chaos who")                                                   \
+    X(CHAOS_SPAN, 7, "chaos span") /* how long, or how far */
 
 enum lapse_choice_label {
 #define LAPSE_CHOICE_ENUM(id, value, word) LAPSE_CHOICE_##id = (value),

@@ -171,9 +171,11 @@ struct lapse_plan_fault {
 struct lapse_plan_chaos {
     bool on;
     int64_t stop_at_ns;
-    uint64_t pause_who; /* bits by actor; bit 63: the node */
-    int64_t pause_ns_min, pause_ns_max;
-    int32_t crashes;      /* of clients and of the node */
+    size_t pause_count; /* who may be paused; 0: everybody, the node too */
+    const struct lapse_party *pause_who;
+    int64_t pause_ns_min, pause_ns_max; /* max 0: nobody is paused */
+    int32_t crashes;      /* of clients and of the node, at most so many in a run */
+    int64_t down_ns_max;  /* how long after a crash the restart comes at most */
     int32_t loss_ppm, duplicate_ppm;
     bool cuts, reorder;
     int64_t latency_ns_max;
