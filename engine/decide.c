@@ -294,16 +294,13 @@ bool lapse_decide_version(const struct lapse_job *job, const struct lapse_node *
     return (node != NULL || may_be_none) && *ret_found == job->command->u.write.if_version;
 }
 
-bool lapse_decide_deletes_ended(const struct lapse_state *state, const struct lapse_node *newest,
-                                const struct lapse_now *now) {
+bool lapse_decide_deletes_ended(const struct lapse_state *state, const struct lapse_node *newest) {
     switch (lapse_policy(state, LAPSE_POLICY_DELETE_ENDED)) {
     case LAPSE_DELETE_ENDED_TOMBSTONE:
         return true;
     case LAPSE_DELETE_ENDED_DELETED:
-        if (newest == NULL || lapse_record_live(newest, now)) {
-            return newest != NULL;
-        }
-        return newest->now.record == LAPSE_RECORD_VALUE || newest->now.why != LAPSE_WHY_NONE;
+        return newest != NULL && (newest->now.record == LAPSE_RECORD_VALUE ||
+                                  newest->now.why != LAPSE_WHY_NONE);
     default:
         return false;
     }

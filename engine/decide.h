@@ -141,8 +141,7 @@ static inline bool lapse_decide_remembers(const struct lapse_state *state) {
 bool lapse_decide_version(const struct lapse_job *job, const struct lapse_node *live,
                           struct lapse_node *newest, int64_t *ret_found);
 /* Whether a delete or purge of a key that is not live is carried out. */
-bool lapse_decide_deletes_ended(const struct lapse_state *state, const struct lapse_node *newest,
-                                const struct lapse_now *now);
+bool lapse_decide_deletes_ended(const struct lapse_state *state, const struct lapse_node *newest);
 /* Whether a call sent again is judged by its condition before its request id is looked at. */
 bool lapse_decide_condition_first(const struct lapse_state *state);
 

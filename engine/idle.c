@@ -7,7 +7,9 @@
  * commands look at stored rows alone. */
 #include "decide.h"
 
-static bool pending(const struct lapse_node *node, const struct lapse_deferred *deferred);
+static bool outlived(const struct lapse_node *node, const struct lapse_deferred *deferred);
+static bool moved_end(const struct lapse_state *state, const struct lapse_image *image,
+                      int64_t used_ns, int64_t *ret);
 static bool renews(const struct lapse_state *state, const struct lapse_node *node,
                    const struct lapse_deferred *deferred, const struct lapse_now *now);
 static bool end_after(const struct lapse_image *image, int64_t used_ns, int64_t *ret);
@@ -28,26 +30,21 @@ struct lapse_end lapse_idle_end(const struct lapse_state *state, const struct la
     if (!node->deferred || !lapse_decide_shows_renewal(state)) {
         return end;
     }
-    const struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
-    if (pending(node, deferred)) {
-        bool fits = end_after(&node->now, deferred->used.ns, &end.ns);
-        LAPSE_ASSERT(fits);
-    }
+    /* What is deferred says more than the row does (S5). */
+    bool fits = end_after(&node->now, lapse_idle_deferred(state, node)->used.ns, &end.ns);
+    LAPSE_ASSERT(fits);
     return end;
 }
 
 bool lapse_idle_moves(const struct lapse_state *state, const struct lapse_image *image,
                       int64_t used_ns) {
     int64_t end = 0;
-    return image->idle && lapse_decide_used_in_time(state, used_ns, image->end_ns) &&
-           end_after(image, used_ns, &end) &&
-           end > image->end_ns;
+    return moved_end(state, image, used_ns, &end);
 }
 
 bool lapse_idle_live(const struct lapse_state *state, const struct lapse_node *node,
                      const struct lapse_now *now) {
-    if (node->deferred && node->now.present && lapse_decide_shows_renewal(state) &&
-        pending(node, lapse_idle_deferred(state, node))) {
+    if (node->deferred && lapse_decide_shows_renewal(state)) {
         return now->due_keys_ns < lapse_idle_end(state, node).ns;
     }
     return lapse_state_live(node, now);
@@ -88,19 +85,40 @@ bool lapse_idle_owed(const struct lapse_state *state, const struct lapse_node *n
 
 bool lapse_idle_owed_due(const struct lapse_state *state, const struct lapse_now *now,
                          struct lapse_command *ret) {
-    const struct lapse_deferred *first = state->deferred_first;
-    while (first != NULL && flush_due(first, now) &&
-           !lapse_decide_takes_flush(state, first->node, now)) {
-        first = first->next;
+    const struct lapse_deferred *due = state->deferred_first;
+    while (due != NULL && flush_due(due, now) && !lapse_decide_takes_flush(state, due->node, now)) {
+        due = due->next;
     }
-    return first != NULL && flush_due(first, now) && offer(state, first->node, ret);
+    if (due == NULL || !flush_due(due, now)) {
+        /* Those of before a step back come last. */
+        due = state->deferred_last;
+    }
+    if (due == NULL || !flush_due(due, now) || !lapse_decide_takes_flush(state, due->node, now)) {
+        return false;
+    }
+    tell_flush(state, due->node, due->used, ret);
+    return true;
+}
+
+bool lapse_idle_flush_at(const struct lapse_state *state, struct lapse_steady *ret) {
+    if (state->deferred_first == NULL) {
+        return false;
+    }
+    struct lapse_steady now = state->last.store;
+    *ret = (struct lapse_steady){INT64_MAX};
+    (void)lapse_steady_add(state->deferred_first->queued, (struct lapse_span){LAPSE_NS_PER_S}, ret);
+    if (state->deferred_last->queued.ns > now.ns) {
+        *ret = now;
+    }
+    return true;
 }
 
 bool lapse_idle_owed_use(const struct lapse_state *state, const struct lapse_node *node,
                          const struct lapse_now *now, struct lapse_command *ret, bool *ret_use) {
     const struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
     *ret_use = false;
-    if (!node->now.idle || !lapse_idle_live(state, node, now)) {
+    LAPSE_ASSERT(node->now.idle);
+    if (!lapse_idle_live(state, node, now)) {
         return false;
     }
     /* What is due goes first, whatever this use does: so a renewal that is put off never moves to a
@@ -127,9 +145,8 @@ enum lapse_status lapse_idle_flush(struct lapse_job *job) {
      * or that moves no end: such a flush is refused, and nothing has happened (KV-09). */
     if (node == NULL || command->u.flush.end.kind != LAPSE_END_STEADY ||
         node->now.end_ns != command->u.flush.end.ns ||
-        !lapse_idle_moves(job->state, &node->now, used) ||
-        !lapse_decide_takes_flush(job->state, node, &job->now) ||
-        !end_after(&node->now, used, &sum)) {
+        !moved_end(job->state, &node->now, used, &sum) ||
+        !lapse_decide_takes_flush(job->state, node, &job->now)) {
         return LAPSE_OK;
     }
     if (!lapse_txn_touch(job->state, node)) {
@@ -150,7 +167,7 @@ void lapse_idle_settle(struct lapse_state *state, struct lapse_node *node,
     /* Where no flush precedes a write, a renewal is of the row that was read, and of no other. */
     bool other = !lapse_decide_shows_renewal(state) &&
                  (before->revision != node->now.revision || before->end_ns != node->now.end_ns);
-    if (other || node->now.covered || !pending(node, lapse_idle_deferred(state, node))) {
+    if (other || node->now.covered || outlived(node, lapse_idle_deferred(state, node))) {
         lapse_idle_forget(state, node);
     }
 }
@@ -252,9 +269,8 @@ static bool reserve_slot(struct lapse_state *state) {
     }
     size_t old_bytes = state->deferred_slot_count * sizeof(struct lapse_deferred *);
     size_t count = state->deferred_slot_count == 0 ? 8 : state->deferred_slot_count * 2;
-    if (count > SIZE_MAX / (2 * sizeof(struct lapse_deferred *))) {
-        return false;
-    }
+    /* Each renewal takes more memory than two places in the table. */
+    LAPSE_ASSERT(count <= SIZE_MAX / sizeof(struct lapse_deferred *));
     struct lapse_deferred **slots =
         lapse_alloc_zero(state->alloc, count * sizeof(struct lapse_deferred *));
     if (slots == NULL) {
@@ -277,29 +293,30 @@ static struct lapse_deferred **slot_of(const struct lapse_state *state,
     return &state->deferred_slots[(size_t)node->hash & (state->deferred_slot_count - 1)];
 }
 
-/* Whether the deferred renewal says more than the row does: not so once it has been written, and
- * not for a newer incarnation, whose last use is its write. */
-static bool pending(const struct lapse_node *node, const struct lapse_deferred *deferred) {
+/* Whether the row, just written, says as much as the deferred renewal does: so once that has been
+ * flushed. Of a newer incarnation the last use is its write. */
+static bool outlived(const struct lapse_node *node, const struct lapse_deferred *deferred) {
     int64_t end = 0;
-    return deferred != NULL && node->now.idle &&
-           end_after(&node->now, deferred->used.ns, &end) && end > node->now.end_ns;
+    return !node->now.idle || !end_after(&node->now, deferred->used.ns, &end) ||
+           end <= node->now.end_ns;
+}
+
+/* The end that a use moves the stored one to; false: it came too late, or moves none. */
+static bool moved_end(const struct lapse_state *state, const struct lapse_image *image,
+                      int64_t used_ns, int64_t *ret) {
+    return image->idle && lapse_decide_used_in_time(state, used_ns, image->end_ns) &&
+           end_after(image, used_ns, ret) && *ret > image->end_ns;
 }
 
 /* Whether a use at `now` renews the live node. last + span / 30 lies below the end, so it cannot
  * leave the range; now + span can, and then the end stays what it was. */
 static bool renews(const struct lapse_state *state, const struct lapse_node *node,
                    const struct lapse_deferred *deferred, const struct lapse_now *now) {
-    if (!node->now.idle) {
-        return false;
-    }
-    bool deferring = lapse_decide_shows_renewal(state) && pending(node, deferred);
+    bool deferring = deferred != NULL && lapse_decide_shows_renewal(state);
     int64_t last = deferring ? deferred->used.ns : lapse_image_last(&node->now);
-    int64_t shown = node->now.end_ns;
-    bool known = !deferring || end_after(&node->now, deferred->used.ns, &shown);
-    LAPSE_ASSERT(known);
     int64_t end = 0;
     return now->store.ns >= last + node->now.span_ns / 30 &&
-           end_after(&node->now, now->store.ns, &end) && end > shown;
+           end_after(&node->now, now->store.ns, &end) && end > lapse_idle_end(state, node).ns;
 }
 
 /* Where a use moves the end: one span on, but never past the cap, where it stays. False, nothing
@@ -325,15 +342,18 @@ static bool little_left(const struct lapse_state *state, const struct lapse_node
     return lapse_steady_between(now->store, end).ns < bound;
 }
 
+/* A second after the use. Where spans follow the wall, a use of before a step back lies ahead, and
+ * nobody knows how long ago that was. */
 static bool flush_due(const struct lapse_deferred *deferred, const struct lapse_now *now) {
-    return lapse_steady_between(deferred->queued, now->store).ns >= LAPSE_NS_PER_S;
+    return lapse_steady_between(deferred->queued, now->store).ns >= LAPSE_NS_PER_S ||
+           deferred->queued.ns > now->store.ns;
 }
 
 /* The FLUSH of a node's deferred renewal, if it says more than the row does. */
 static bool offer(const struct lapse_state *state, const struct lapse_node *node,
                   struct lapse_command *ret) {
     const struct lapse_deferred *deferred = lapse_idle_deferred(state, node);
-    if (!node->now.present || !pending(node, deferred)) {
+    if (deferred == NULL) {
         return false;
     }
     tell_flush(state, node, deferred->used, ret);

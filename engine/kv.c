@@ -124,7 +124,7 @@ enum lapse_status lapse_kv_remove(struct lapse_job *job) {
     if (refuses(job, live)) {
         return LAPSE_CONFLICT;
     }
-    if (live == NULL && !lapse_decide_deletes_ended(job->state, newest, &job->now)) {
+    if (live == NULL && !lapse_decide_deletes_ended(job->state, newest)) {
         return LAPSE_ABSENT;
     }
     bool purge = command->verb == LAPSE_VERB_PURGE;
@@ -244,10 +244,9 @@ static enum lapse_status end_at_once(struct lapse_job *job, const struct lapse_i
 /* The event of `revision` leaves no record behind, or only what is remembered of the key. */
 static enum lapse_status drop_key(struct lapse_job *job, struct lapse_node *newest,
                                   int64_t revision) {
+    /* The event has listed the bucket's row, so there is room to change it again. */
     enum lapse_status status = lapse_record_forget(job, job->bucket, revision);
-    if (status != LAPSE_OK) {
-        return status;
-    }
+    LAPSE_ASSERT(status == LAPSE_OK);
     bool given = newest != NULL || revision >= lapse_decide_first_revision(job->state);
     if (given && lapse_decide_remembers(job->state)) {
         return lapse_record_remember(job, newest, revision, LAPSE_WHY_NONE);

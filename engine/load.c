@@ -319,9 +319,9 @@ static bool trace_fits(const struct lapse_state *state, const struct lapse_row *
         return gone_fits(state, row);
     }
     bool why = row->record.kind == LAPSE_RECORD_MARKER
-                   ? row->record.why >= LAPSE_WHY_OWN && row->record.why <= LAPSE_WHY_SESSION
+                   ? row->record.why != LAPSE_WHY_NONE
                    : row->record.why == LAPSE_WHY_NONE;
-    return why && row->record.value.len == 0 && row->record.cap.ns == 0 &&
+    return why && row->record.value.len == 0 &&
            lapse_decide_tells(state, row->revision, row->record.old_revision);
 }
 
@@ -476,10 +476,9 @@ static bool source_fits(const struct lapse_state *state, const struct lapse_imag
         return value && image->end_kind == LAPSE_END_STEADY;
     case LAPSE_SOURCE_MARKERS:
         return !value && image->end_kind == LAPSE_END_STEADY && !image->idle;
-    case LAPSE_SOURCE_SESSION:
+    default: /* a session, which has the end */
         return value && image->end_kind == LAPSE_END_NONE;
     }
-    return false;
 }
 
 /* Two rows of a table with one revision, or one token. */

@@ -98,10 +98,13 @@ static const char *session_fault(const struct lapse_load *load, const struct lap
     /* A close cuts the end short, so the end says no more than that it was not begun after the
      * mark. */
     int64_t least = lapse_policy(state, LAPSE_POLICY_AT_END) == 0 ? 0 : -1;
-    if (row->session.end.kind != LAPSE_END_STEADY || row->session.end.ns < least ||
-        row->session.span.ns <= 0 ||
-        !lapse_ns_sub(row->session.end.ns, row->session.span.ns, &begun) ||
-        (begun > state->mark.store.ns && !lapse_decide_time_returns(state))) {
+    bool spans = row->session.end.kind == LAPSE_END_STEADY && row->session.end.ns >= least &&
+                 row->session.span.ns > 0;
+    if (spans) {
+        bool fits = lapse_ns_sub(row->session.end.ns, row->session.span.ns, &begun);
+        LAPSE_ASSERT(fits);
+    }
+    if (!spans || (begun > state->mark.store.ns && !lapse_decide_time_returns(state))) {
         return "its end and span do not fit each other, or lie after the mark";
     }
     return incarnation_fits(state, row) ? NULL : "its name has another that is live, or newer";

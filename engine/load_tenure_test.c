@@ -220,3 +220,16 @@ Test(load_tenure, a_walk_stops_where_it_is_told_to) {
     }
     lapse_testing_close(&t);
 }
+
+/* What a walk shows of the last command comes after the mark that it is reckoned from. */
+Test(load_tenure, the_last_command_is_not_taken_for_the_mark) {
+    struct lapse_testing t;
+    struct rows rows;
+    open_all(&t, &rows);
+    struct rows moved = rows;
+    moved.rows[0] = *find(&rows, LAPSE_ROW_MARK, "now");
+    cr_expect_eq(load_all(&t, &moved), LAPSE_CORRUPT);
+    cr_expect_not_null(strstr(t.err.message, "no mark is stored before it"), "%s", t.err.message);
+    cr_expect_eq(load_all(&t, &rows), LAPSE_OK, "%s", t.err.message);
+    lapse_testing_close(&t);
+}

@@ -69,8 +69,13 @@ void lapse_order_remove(const lapse_alloc *alloc, struct lapse_order *order,
             (chunk->count - at.index) * sizeof(struct lapse_node *));
     if (chunk->count == 0) {
         drop_chunk(alloc, order, at.chunk);
-    } else if (at.chunk + 1 < order->chunk_count) {
+        return;
+    }
+    if (at.chunk + 1 < order->chunk_count) {
         join_next(alloc, order, at.chunk);
+    }
+    if (at.chunk > 0) {
+        join_next(alloc, order, at.chunk - 1);
     }
 }
 

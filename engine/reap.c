@@ -72,14 +72,10 @@ void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
         ret->has_steady = true;
         ret->steady.ns = lapse_decide_reap_at(state, end_ns);
     }
-    if (state->deferred_first != NULL) {
-        struct lapse_steady flush = {INT64_MAX};
-        (void)lapse_steady_add(state->deferred_first->queued, (struct lapse_span){LAPSE_NS_PER_S},
-                               &flush);
-        if (!ret->has_steady || flush.ns < ret->steady.ns) {
-            ret->has_steady = true;
-            ret->steady = flush;
-        }
+    struct lapse_steady flush;
+    if (lapse_idle_flush_at(state, &flush) && (!ret->has_steady || flush.ns < ret->steady.ns)) {
+        ret->has_steady = true;
+        ret->steady = flush;
     }
     int64_t ephemeral = 0;
     if (lapse_wheel_min(&state->ephemeral.ends, &ephemeral)) {

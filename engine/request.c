@@ -21,9 +21,7 @@ static int64_t read_i64(const unsigned char *from);
 enum lapse_status lapse_request_check(const struct lapse_job *job) {
     const struct lapse_command *command = job->command;
     const char *word = lapse_verb_word(command->verb);
-    if (command->request.len == 0) {
-        return LAPSE_OK;
-    }
+    LAPSE_ASSERT(command->request.len > 0);
     if (!is_remembered(command->verb) || lapse_command_class(command) != LAPSE_CLASS_LOG) {
         return lapse_request_unkept(job);
     }
@@ -46,9 +44,7 @@ enum lapse_status lapse_request_unkept(const struct lapse_job *job) {
 
 bool lapse_request_recall(struct lapse_job *job, enum lapse_status *ret_status) {
     const struct lapse_command *command = job->command;
-    if (command->request.len == 0) {
-        return false;
-    }
+    LAPSE_ASSERT(command->request.len > 0);
     const struct lapse_node *node = lapse_table_find(&job->state->requests, command->request);
     if (node == NULL || !lapse_state_live(node, &job->now)) {
         return false;
@@ -71,7 +67,8 @@ bool lapse_request_recall(struct lapse_job *job, enum lapse_status *ret_status) 
 
 enum lapse_status lapse_request_note(struct lapse_job *job) {
     struct lapse_state *state = job->state;
-    if (job->command->request.len == 0 || state->txn.changes == 0) {
+    LAPSE_ASSERT(job->command->request.len > 0);
+    if (state->txn.changes == 0) {
         return LAPSE_OK;
     }
     struct lapse_image image = {.present = true};

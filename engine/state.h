@@ -338,6 +338,8 @@ bool lapse_idle_owed(const struct lapse_state *state, const struct lapse_node *n
                      struct lapse_command *ret);
 bool lapse_idle_owed_due(const struct lapse_state *state, const struct lapse_now *now,
                          struct lapse_command *ret);
+/* When the first of them is due, and true, if one is deferred. */
+bool lapse_idle_flush_at(const struct lapse_state *state, struct lapse_steady *ret);
 bool lapse_idle_owed_use(const struct lapse_state *state, const struct lapse_node *node,
                          const struct lapse_now *now, struct lapse_command *ret, bool *ret_use);
 enum lapse_status lapse_idle_flush(struct lapse_job *job); /* FLUSH */

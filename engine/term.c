@@ -319,10 +319,7 @@ static enum lapse_status check_span(const char *word, struct lapse_span span,
                            word, lapse_span_print(span, text));
 }
 
-/* The ttl or idle span; 0 for a date and for none. */
+/* The span of a term that has one. */
 static struct lapse_span span_of(const struct lapse_term *term) {
-    if (term->given == LAPSE_TERM_TTL) {
-        return term->ttl;
-    }
-    return term->given == LAPSE_TERM_IDLE ? term->idle : (struct lapse_span){0};
+    return term->given == LAPSE_TERM_TTL ? term->ttl : term->idle;
 }
