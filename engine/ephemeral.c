@@ -104,10 +104,12 @@ static enum lapse_status answer(struct lapse_job *job) {
 size_t lapse_ephemeral_reap(struct lapse_state *state, const struct lapse_now *now,
                             size_t rows_max) {
     struct lapse_wheel *ends = &state->ephemeral.ends;
+    struct lapse_node *first = NULL;
+    size_t work = lapse_reap_work(rows_max);
     size_t count = 0;
-    int64_t end = 0;
-    while (count < rows_max && lapse_wheel_min(ends, &end) && end <= now->due_ns) {
-        over(state, lapse_wheel_first(ends), lapse_decide_releases_ended(state));
+    while (count < rows_max && lapse_wheel_first(ends, now->due_ns, &work, &first) &&
+           first != NULL) {
+        over(state, first, lapse_decide_releases_ended(state));
         count++;
     }
     return count;
@@ -271,7 +273,6 @@ static void over(struct lapse_state *state, struct lapse_node *node, bool owned)
     }
     if (node->placed) {
         lapse_wheel_remove(&state->ephemeral.ends, node);
-        lapse_wheel_settle(&state->ephemeral.ends);
     }
     node->now.end_kind = LAPSE_END_NONE;
     node->now.end_ns = node->now.span_ns = 0;
@@ -408,7 +409,6 @@ static enum lapse_status extend(struct lapse_job *job, struct lapse_node *live) 
         lapse_wheel_remove(ends, live);
         live->now = image;
         lapse_wheel_insert(ends, live);
-        lapse_wheel_settle(ends);
     }
     return status;
 }
@@ -446,7 +446,6 @@ static void link_node(struct lapse_state *state, struct lapse_node *node) {
 static void drop(struct lapse_state *state, struct lapse_node *node) {
     if (node->placed) {
         lapse_wheel_remove(&state->ephemeral.ends, node);
-        lapse_wheel_settle(&state->ephemeral.ends);
     }
     lapse_table_unlink(&state->ephemeral.names, node);
     lapse_node_free(state->alloc, node);

@@ -9,13 +9,13 @@
 #include <string.h>
 
 static enum lapse_status open_state(struct lapse *store, struct lapse_error *err);
-static enum lapse_status carry_out(struct lapse *store, const struct lapse_command *command,
-                                   struct lapse_result *result, struct lapse_error *err);
+static enum lapse_status carry_out(struct lapse *store, struct lapse_job *job);
 static enum lapse_status enter(const struct lapse *store, struct lapse_job *job,
                                struct lapse_mark *ret);
 static bool precede(const struct lapse *store, struct lapse_job *job, struct lapse_command *ret);
 static enum lapse_status tell_preceding(struct lapse *store, const struct lapse_command *command,
                                         struct lapse_command *ret, struct lapse_error *err);
+static void make_levels(const lapse_alloc *alloc, struct lapse_wheel *wheel);
 static void tell_due(const struct lapse *store, struct lapse_due *ret_due);
 static enum lapse_status issue(struct lapse *store, struct lapse_job *job);
 static enum lapse_status run(struct lapse *store, struct lapse_job *job);
@@ -104,8 +104,10 @@ void lapse_handle_free(struct lapse *store) {
 
 enum lapse_status lapse_apply(struct lapse *store, const struct lapse_command *command,
                               struct lapse_result *result, struct lapse_error *err) {
+    struct lapse_job job = {
+        .state = &store->state, .command = command, .result = result, .err = err};
     lapse_lock_enter(store->lock);
-    enum lapse_status status = carry_out(store, command, result, err);
+    enum lapse_status status = carry_out(store, &job);
     lapse_lock_leave(store->lock);
     return status;
 }
@@ -141,8 +143,12 @@ enum lapse_status lapse_step(struct lapse *store, size_t rows_max, struct lapse_
     struct lapse_result own;
     lapse_result_init(&own, state->alloc);
     struct lapse_result *told = result == NULL ? &own : result;
+    struct lapse_job job = {
+        .state = state, .command = &reap, .result = told, .err = err, .step = true};
     lapse_lock_enter(store->lock);
-    enum lapse_status status = carry_out(store, &reap, told, err);
+    make_levels(state->alloc, &state->steady);
+    make_levels(state->alloc, &state->ephemeral.ends);
+    enum lapse_status status = carry_out(store, &job);
     if (status >= LAPSE_OK) {
         /* What ended in the tenure goes without the log's knowing. */
         struct lapse_now now =
@@ -185,6 +191,13 @@ static enum lapse_status tell_preceding(struct lapse *store, const struct lapse_
         return status;
     }
     return precede(store, &job, ret) ? LAPSE_OK : LAPSE_ABSENT;
+}
+
+/* A wheel does without a level that it misses, but then what a step does is not bounded. */
+static void make_levels(const lapse_alloc *alloc, struct lapse_wheel *wheel) {
+    if (wheel->count > 0) {
+        (void)lapse_wheel_reserve(alloc, wheel);
+    }
 }
 
 static void tell_due(const struct lapse *store, struct lapse_due *ret_due) {
@@ -233,28 +246,27 @@ static enum lapse_status open_state(struct lapse *store, struct lapse_error *err
 }
 
 /* The main loop's body: one command, from the door to the answer. */
-static enum lapse_status carry_out(struct lapse *store, const struct lapse_command *command,
-                                   struct lapse_result *result, struct lapse_error *err) {
-    struct lapse_state *state = &store->state;
-    struct lapse_job job = {.state = state, .command = command, .result = result, .err = err};
-    lapse_result_begin(result, command->verb);
-    enum lapse_status status = enter(store, &job, &state->last);
+static enum lapse_status carry_out(struct lapse *store, struct lapse_job *job) {
+    struct lapse_state *state = job->state;
+    struct lapse_result *result = job->result;
+    lapse_result_begin(result, job->command->verb);
+    enum lapse_status status = enter(store, job, &state->last);
     if (status == LAPSE_OK) {
-        status = lapse_job_check(&job);
+        status = lapse_job_check(job);
     }
     if (status == LAPSE_OK) {
-        status = issue(store, &job);
+        status = issue(store, job);
     }
     if (status == LAPSE_OK) {
-        status = run(store, &job);
+        status = run(store, job);
     }
     if (status < LAPSE_OK) {
         lapse_result_clear(result);
     } else {
         result->durable_point = store->durable_point;
     }
-    result->at = shown_time(store, &job);
-    result->wall = job.now.wall;
+    result->at = shown_time(store, job);
+    result->wall = job->now.wall;
     result->command_seq = state->seq;
     result->status = status;
     return status;

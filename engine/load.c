@@ -75,8 +75,6 @@ enum lapse_status lapse_load_finish(struct lapse_load *load, enum lapse_status s
     const struct lapse_state *state = load->state;
     lapse_alloc_free(state->alloc, load->sessions, load->session_count * sizeof(*load->sessions));
     load->sessions = NULL;
-    /* A record that another has covered has left its slot, and nothing has sorted that since. */
-    lapse_wheel_settle(&load->state->steady);
     if (status == LAPSE_OK && !lapse_decide_token_by_name(state, LAPSE_PERSISTENT)) {
         status = find_twins(load, &state->leases, "another lease has the same fencing token");
     }

@@ -1,17 +1,20 @@
 /* Listings by pages: the order of keys that they build, keep in step and give up. */
+#include "handle.h"
 #include "testing.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { KEYS = 2000 };
+enum { KEYS = 2000, MANY = 6000 };
 
 static struct lapse_bytes name(int i, char *buf, size_t cap);
 static enum lapse_status set(struct lapse_testing *t, int i, int64_t ttl);
 static void delete (struct lapse_testing *t, int i);
 static enum lapse_status page(struct lapse_testing *t, struct lapse_bytes *after, char *buf,
                               size_t limit, bool values);
+static size_t keys_of(struct lapse_testing *t);
+static void same_as_whole(struct lapse_testing *t, struct lapse_bytes after, size_t limit);
 
 /* The even keys stay; the odd ones come, go and end between the pages. */
 Test(order, what_is_live_throughout_a_listing_by_pages_appears_once) {
@@ -91,6 +94,89 @@ Test(order, a_page_says_whether_a_live_key_is_left) {
     after = (struct lapse_bytes){huge, sizeof(huge)};
     cr_expect_eq(lapse_page(t.store, lapse_bytes_of("b"), &after, 1, true, &t.r, &t.err),
                  LAPSE_INVALID);
+    lapse_testing_close(&t);
+}
+
+/* Many keys: the first page makes no order, each later one a piece of it. Keys come, go and are
+ * rewritten between the pages, so that the table grows and a key has many records, and every page
+ * is what a listing of the whole says. */
+Test(order, of_many_keys_it_is_made_in_pieces) {
+    static const size_t limits[] = {1, 37, 400};
+    for (int l = 0; l < 3; l++) {
+        struct lapse_testing t;
+        struct lapse_bytes after = {NULL, 0};
+        char buf[32] = "";
+        lapse_testing_open(&t);
+        struct lapse_bucket_config config = {.history = 3};
+        cr_assert_eq(lapse_bucket_open(t.store, lapse_bytes_of("b"), &config, &t.r, &t.err), 0);
+        const struct lapse_order *order = &t.store->state.by_index.items[0]->order;
+        for (int i = 0; i < MANY; i++) {
+            cr_assert_eq(set(&t, i * 7 % MANY, i % 5 == 0 ? S(2) : 0), LAPSE_OK);
+        }
+        size_t taken = 0;
+        for (int round = 0; round < 14; round++) {
+            struct lapse_bytes from = after;
+            char from_buf[32];
+            memcpy(from_buf, buf, sizeof(buf));
+            from.data = from.data == NULL ? NULL : (const unsigned char *)from_buf;
+            cr_assert_eq(page(&t, &after, buf, limits[l], false), LAPSE_OK);
+            cr_assert(t.r.item_count == limits[l] || !t.r.more);
+            size_t piece = order->count - taken;
+            size_t rows = t.store->state.by_index.items[0]->records.count;
+            cr_expect(round > 0 || piece == 0, "the first page takes in %zu keys", piece);
+            cr_expect_leq(piece, rows / 8 + 16, "page %d takes in %zu keys", round, piece);
+            cr_expect_eq(lapse_order_whole(order), round > 9 || order->count == keys_of(&t));
+            same_as_whole(&t, from, limits[l]);
+            after = t.r.more ? after : (struct lapse_bytes){NULL, 0};
+            for (int i = 0; i < 200; i++) {
+                set(&t, (round * 331 + i * 29) % (2 * MANY), i % 3 == 0 ? S(1) : 0);
+                delete (&t, (round * 577 + i * 31) % (2 * MANY));
+            }
+            lapse_testing_at(&t, t.clock.now.raw_ns + S(1) / 4);
+            if (round % 3 == 0) {
+                lapse_testing_step(&t, NULL);
+            }
+            lapse_testing_check(&t);
+            taken = order->count;
+        }
+        cr_expect(lapse_order_whole(order), "14 pages have not made it whole");
+        lapse_testing_close(&t);
+    }
+}
+
+/* At each allocation of each page once: the page is refused and comes right the next time, or the
+ * order is given up and the page is right all the same. */
+Test(order, a_page_of_many_keys_does_without_memory_or_says_so) {
+    struct lapse_testing t;
+    int refused = 0;
+    int given_up = 0;
+    lapse_testing_open(&t);
+    lapse_testing_bucket(&t, "b", 0, 0, 0);
+    const struct lapse_order *order = &t.store->state.by_index.items[0]->order;
+    for (int i = 0; i < MANY; i++) {
+        cr_assert_eq(set(&t, i * 7 % MANY, 0), LAPSE_OK);
+    }
+    for (size_t nth = 1; nth < 40; nth++) {
+        for (int round = 0; round < 3; round++) {
+            struct lapse_bytes after = lapse_bytes_of("key/0100");
+            char buf[32];
+            lapse_result_free(&t.r);
+            bool begun = lapse_order_begun(order);
+            t.alloc.calls = 0;
+            t.alloc.fail_at = nth;
+            enum lapse_status status = page(&t, &after, buf, 10, true);
+            t.alloc.fail_at = 0;
+            refused += status == LAPSE_NOMEM ? 1 : 0;
+            given_up += begun && !lapse_order_begun(order) ? 1 : 0;
+            lapse_testing_check(&t);
+            if (status == LAPSE_OK) {
+                cr_assert(lapse_testing_is(t.r.items[0].key, "key/0101"));
+                cr_assert(t.r.item_count == 10 && t.r.more);
+            }
+        }
+    }
+    cr_expect_gt(refused, 10);
+    cr_expect_gt(given_up, 5);
     lapse_testing_close(&t);
 }
 
@@ -198,4 +284,33 @@ static enum lapse_status page(struct lapse_testing *t, struct lapse_bytes *after
         *after = (struct lapse_bytes){(const unsigned char *)buf, last.len};
     }
     return status;
+}
+
+/* Keys, live or not, of the bucket. */
+static size_t keys_of(struct lapse_testing *t) {
+    const struct lapse_table *records = &t->store->state.by_index.items[0]->records;
+    size_t count = 0;
+    const struct lapse_node *node = lapse_table_any(records);
+    for (; node != NULL; node = lapse_table_after(records, node)) {
+        count += node->now.older ? 0 : 1;
+    }
+    return count;
+}
+
+/* The page in t->r is what a fork, which has no order yet, says when it is asked for all. */
+static void same_as_whole(struct lapse_testing *t, struct lapse_bytes after, size_t limit) {
+    struct lapse *fork = NULL;
+    struct lapse_result all;
+    const struct lapse_bytes *above = after.data == NULL ? NULL : &after;
+    lapse_result_init(&all, NULL);
+    cr_assert_eq(
+        lapse_fork(t->store, NULL, lapse_clock_manual_vtable(&t->clock), &fork, &t->err), LAPSE_OK);
+    cr_assert_eq(lapse_page(fork, lapse_bytes_of("b"), above, 0, true, &all, &t->err), LAPSE_OK);
+    cr_assert_eq(t->r.more, all.item_count > limit);
+    for (size_t i = 0; i < t->r.item_count; i++) {
+        cr_assert(lapse_bytes_equal(t->r.items[i].key, all.items[i].key), "item %zu", i);
+        cr_assert_eq(t->r.items[i].revision, all.items[i].revision);
+    }
+    lapse_result_free(&all);
+    lapse_close(fork);
 }

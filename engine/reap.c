@@ -2,7 +2,10 @@
  * but the numbers of later revisions (REAP-01): an ended row is absent to every call before. */
 #include "decide.h"
 
-static struct lapse_node *next_due(struct lapse_state *state, const struct lapse_now *now);
+static size_t work_of(const struct lapse_job *job);
+static bool next_due(struct lapse_state *state, const struct lapse_now *now, size_t *work,
+                     struct lapse_node **ret);
+static bool may_owe(const struct lapse_state *state, const struct lapse_now *now);
 static struct lapse_node *earlier(const struct lapse_state *state, struct lapse_node *a,
                                   struct lapse_node *b, const struct lapse_now *now);
 static struct lapse_node *next_date(const struct lapse_state *state, const struct lapse_now *now);
@@ -12,6 +15,7 @@ static enum lapse_status remove_row(struct lapse_job *job, struct lapse_node *no
 
 enum lapse_status lapse_reap_rows(struct lapse_job *job) {
     size_t rows_max = job->command->u.reap.rows_max;
+    size_t work = work_of(job);
     size_t count = 0;
     lapse_result_count(job->result, 0);
     if (lapse_decide_sees_late(job->state)) {
@@ -22,8 +26,8 @@ enum lapse_status lapse_reap_rows(struct lapse_job *job) {
         job->state->swept = job->now.store.ns;
         job->now = lapse_decide_sweep(&job->now);
     }
-    struct lapse_node *node = next_due(job->state, &job->now);
-    while (node != NULL && count < rows_max) {
+    struct lapse_node *node = NULL;
+    while (count < rows_max && next_due(job->state, &job->now, &work, &node) && node != NULL) {
         /* A renewal is put off only while more than its second is left, and what is due has been
          * flushed before: no row that comes here has been renewed. */
         LAPSE_ASSERT(!lapse_idle_live(job->state, node, &job->now));
@@ -33,13 +37,34 @@ enum lapse_status lapse_reap_rows(struct lapse_job *job) {
             return status;
         }
         count++;
-        node = next_due(job->state, &job->now);
     }
     job->result->item_count = count;
     return LAPSE_OK;
 }
 
-bool lapse_reap_owed(const struct lapse_state *state, const struct lapse_now *now) {
+bool lapse_reap_owed(struct lapse_state *state, const struct lapse_now *now) {
+    size_t work = SIZE_MAX;
+    struct lapse_node *first = NULL;
+    /* After this the wheel knows its earliest end, or that it lies ahead. */
+    return may_owe(state, now) && lapse_wheel_first(&state->steady, now->due_ns, &work, &first) &&
+           may_owe(state, now);
+}
+
+size_t lapse_reap_work(size_t rows_max) {
+    const size_t a_row = 8;
+    const size_t least = 1024;
+    return rows_max > (SIZE_MAX - least) / a_row ? SIZE_MAX : rows_max * a_row + least;
+}
+
+/* What a step may do to find its rows. A sweep takes all that has come by its instant, so it has to
+ * know all of it. */
+static size_t work_of(const struct lapse_job *job) {
+    bool bounded = job->step && !lapse_decide_sees_late(job->state);
+    return bounded ? lapse_reap_work(job->command->u.reap.rows_max) : SIZE_MAX;
+}
+
+/* The same as lapse_reap_owed, or true where the wheel does not know yet. */
+static bool may_owe(const struct lapse_state *state, const struct lapse_now *now) {
     int64_t end = 0;
     if (!lapse_decide_sweeps(state, now)) {
         return false;
@@ -62,7 +87,7 @@ void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
             ret->steady.ns = end_ns;
         }
     }
-    if (lapse_reap_owed(state, &now)) {
+    if (may_owe(state, &now)) {
         ret->has_steady = true;
         ret->steady = state->last.store;
         return;
@@ -96,13 +121,16 @@ void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
 
 /* The row whose end came first, or NULL when none has come. Rows that ended at one instant go in a
  * total order, what ended with a session in its place among them, and the session's own row after
- * them. */
-static struct lapse_node *next_due(struct lapse_state *state, const struct lapse_now *now) {
+ * them. False: the work allowed was not enough to find it. */
+static bool next_due(struct lapse_state *state, const struct lapse_now *now, size_t *work,
+                     struct lapse_node **ret) {
     struct lapse_node *due = next_date(state, now);
-    int64_t end = 0;
-    lapse_wheel_settle(&state->steady);
-    if (lapse_wheel_min(&state->steady, &end) && end <= now->due_ns) {
-        due = earlier(state, due, lapse_wheel_first(&state->steady), now);
+    struct lapse_node *first = NULL;
+    if (!lapse_wheel_first(&state->steady, now->due_ns, work, &first)) {
+        return false;
+    }
+    if (first != NULL) {
+        due = earlier(state, due, first, now);
     }
     if (state->sessions_due.count > 0) {
         const struct lapse_node *row = state->sessions_due.items[0];
@@ -110,7 +138,8 @@ static struct lapse_node *next_due(struct lapse_state *state, const struct lapse
             due = earlier(state, due, lapse_session_lead(row->now.aux.session), now);
         }
     }
-    return due;
+    *ret = due;
+    return true;
 }
 
 /* The one of two ended rows that goes first; `a` may be NULL. */
@@ -148,19 +177,24 @@ static int64_t ended_at(const struct lapse_node *node, const struct lapse_now *n
     return ago.ns > 0 && lapse_ns_sub(now->store.ns, ago.ns, &at) ? at : now->store.ns;
 }
 
-/* Rows that ended together lie apart in memory: asks for what the next two need. */
+/* Rows that ended together lie apart in memory: asks for what the next three need, each for what
+ * those before have asked for allows: the row, its chain, the row that its chain begins with. */
 static void look_ahead(const struct lapse_state *state, const struct lapse_node *node) {
     if (node->kind != LAPSE_ROW_RECORD || node->now.end_kind != LAPSE_END_STEADY) {
         return;
     }
     const struct lapse_node *next = node->at.wheel.next;
+    const struct lapse_node *second = next->at.wheel.next;
+    lapse_node_prefetch(second->at.wheel.next);
+    if (second->kind == LAPSE_ROW_RECORD) {
+        lapse_table_prefetch(&lapse_node_bucket(state, second)->records, second->hash);
+    }
     if (next->kind == LAPSE_ROW_RECORD) {
-        lapse_table_prefetch(&lapse_node_bucket(state, next)->records, next->hash);
+        lapse_table_prefetch_chain(&lapse_node_bucket(state, next)->records, next->hash);
     }
     if (next->next != NULL) {
         lapse_node_prefetch(next->next);
     }
-    lapse_node_prefetch(next->at.wheel.next);
 }
 
 /* Takes one row. Of an ended key the older records go first, one by one, and the newest last: it

@@ -179,7 +179,7 @@ void lapse_state_trim_orders(struct lapse_state *state) {
     for (size_t i = 0; i < state->by_index.count; i++) {
         struct lapse_order *order = &state->by_index.items[i]->order;
         struct lapse_span unused = lapse_steady_between(order->used, state->last.store);
-        if (order->made && unused.ns >= LAPSE_ORDER_UNUSED_NS) {
+        if (lapse_order_begun(order) && unused.ns >= LAPSE_ORDER_UNUSED_NS) {
             lapse_order_finish(state->alloc, order);
         }
     }
@@ -255,10 +255,13 @@ static struct lapse_table *table_of(struct lapse_state *state, const struct laps
 
 /* After a row of a key has come or gone: the order holds the newest that is left. */
 static void follow_order(struct lapse_state *state, const struct lapse_node *node) {
-    if (node->kind != LAPSE_ROW_RECORD || !lapse_node_bucket(state, node)->order.made) {
+    if (node->kind != LAPSE_ROW_RECORD) {
         return;
     }
     struct lapse_bucket *bucket = lapse_node_bucket(state, node);
+    if (!lapse_order_holds(&bucket->order, node->hash)) {
+        return;
+    }
     struct lapse_node *newest = lapse_table_find(&bucket->records, lapse_node_key(node));
     if (newest == NULL) {
         lapse_order_remove(state->alloc, &bucket->order, lapse_node_key(node));

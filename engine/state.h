@@ -198,6 +198,7 @@ struct lapse_job {
     struct lapse_result *result;
     struct lapse_error *err;
     struct lapse_bucket *bucket; /* the open bucket that the command names, or NULL */
+    bool step;                   /* a step's own REAP: it may take fewer rows (lapse_reap_work) */
     bool used;                   /* a read: a FLUSH of this very use has preceded it */
     bool looked;                 /* the key has been looked up, and nothing has changed since: */
     struct lapse_node *found;
@@ -470,8 +471,10 @@ enum lapse_status lapse_watch_start(struct lapse_job *job);
 enum lapse_status lapse_watch_stop(struct lapse_job *job);
 enum lapse_status lapse_watch_poll(struct lapse_job *job);
 enum lapse_status lapse_reap_rows(struct lapse_job *job);
+/* How many rows a step that takes at most rows_max may look at or move to find them (wheel.h). */
+size_t lapse_reap_work(size_t rows_max);
 /* Whether a row has ended that the reaper has not taken. */
-bool lapse_reap_owed(const struct lapse_state *state, const struct lapse_now *now);
+bool lapse_reap_owed(struct lapse_state *state, const struct lapse_now *now);
 /* When the state next needs the reaper or a flush. */
 void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret);
 

@@ -15,7 +15,9 @@ static bool same_key(const struct lapse_node *a, const struct lapse_node *b);
 static bool first_of_key(const struct lapse_table *table, const struct lapse_node *node);
 static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, bool by_key,
                    struct lapse_node ***ret);
-static void rank(const struct lapse_table *table, bool by_key, struct ranked *ret);
+static bool sort_nodes(const lapse_alloc *alloc, struct lapse_node **nodes, size_t count,
+                       bool by_key);
+static void rank(struct lapse_node **nodes, size_t count, bool by_key, struct ranked *ret);
 static const struct ranked *merge_sort(struct ranked *from, struct ranked *to, size_t count,
                                        bool by_key);
 static bool ranks_before(const struct ranked *a, const struct ranked *b, bool by_key);
@@ -70,6 +72,12 @@ void lapse_table_prefetch(const struct lapse_table *table, uint32_t hash) {
     }
 }
 
+void lapse_table_prefetch_chain(const struct lapse_table *table, uint32_t hash) {
+    if (table->slot_count > 0 && table->slots[slot_of(table, hash)] != NULL) {
+        lapse_node_prefetch(table->slots[slot_of(table, hash)]);
+    }
+}
+
 struct lapse_node *lapse_table_older(const struct lapse_node *node) {
     return node->next != NULL && same_key(node->next, node) ? node->next : NULL;
 }
@@ -117,7 +125,11 @@ struct lapse_node *lapse_table_after(const struct lapse_table *table,
     if (node->next != NULL) {
         return node->next;
     }
+    enum { AHEAD = 8 };
     for (size_t i = slot_of(table, node->hash) + 1; i < table->slot_count; i++) {
+        if (i + AHEAD < table->slot_count && table->slots[i + AHEAD] != NULL) {
+            lapse_node_prefetch(table->slots[i + AHEAD]);
+        }
         if (table->slots[i] != NULL) {
             return table->slots[i];
         }
@@ -128,6 +140,10 @@ struct lapse_node *lapse_table_after(const struct lapse_table *table,
 bool lapse_table_sorted(const lapse_alloc *alloc, const struct lapse_table *table,
                         struct lapse_node ***ret) {
     return sorted(alloc, table, true, ret);
+}
+
+bool lapse_table_sort(const lapse_alloc *alloc, struct lapse_node **nodes, size_t count) {
+    return count == 0 || sort_nodes(alloc, nodes, count, true);
 }
 
 bool lapse_table_by_revision(const lapse_alloc *alloc, const struct lapse_table *table,
@@ -192,49 +208,62 @@ static bool first_of_key(const struct lapse_table *table, const struct lapse_nod
 
 static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, bool by_key,
                    struct lapse_node ***ret) {
-    size_t count = table->count;
+    size_t count = 0;
     *ret = NULL;
-    if (count == 0) {
+    if (table->count == 0) {
         return true;
     }
+    size_t bytes = table->count * sizeof(struct lapse_node *);
+    struct lapse_node **nodes = alloc->resize(alloc->ctx, NULL, 0, bytes);
+    if (nodes == NULL) {
+        return false;
+    }
+    struct lapse_node *node = lapse_table_any(table);
+    for (; node != NULL; node = lapse_table_after(table, node)) {
+        nodes[count++] = node;
+    }
+    LAPSE_ASSERT(count == table->count);
+    if (!sort_nodes(alloc, nodes, count, by_key)) {
+        lapse_alloc_free(alloc, nodes, bytes);
+        return false;
+    }
+    *ret = nodes;
+    return true;
+}
+
+static bool sort_nodes(const lapse_alloc *alloc, struct lapse_node **nodes, size_t count,
+                       bool by_key) {
     if (count > SIZE_MAX / (2 * sizeof(struct ranked))) {
         return false;
     }
     size_t bytes = 2 * count * sizeof(struct ranked);
-    struct lapse_node **nodes =
-        alloc->resize(alloc->ctx, NULL, 0, count * sizeof(struct lapse_node *));
-    struct ranked *ranked = nodes == NULL ? NULL : alloc->resize(alloc->ctx, NULL, 0, bytes);
+    struct ranked *ranked = alloc->resize(alloc->ctx, NULL, 0, bytes);
     if (ranked == NULL) {
-        lapse_alloc_free(alloc, nodes, count * sizeof(struct lapse_node *));
         return false;
     }
-    rank(table, by_key, ranked);
+    rank(nodes, count, by_key, ranked);
     const struct ranked *order = merge_sort(ranked, ranked + count, count, by_key);
     for (size_t i = 0; i < count; i++) {
         nodes[i] = order[i].node;
     }
     lapse_alloc_free(alloc, ranked, bytes);
-    *ret = nodes;
     return true;
 }
 
 /* Sorting a million rows by looking at each of them again and again would mostly wait for memory.
  * So each gets a number that decides nearly always: its revision, or the eight bytes of its key
  * that follow what all keys begin with. */
-static void rank(const struct lapse_table *table, bool by_key, struct ranked *ret) {
-    struct lapse_node *first = lapse_table_any(table);
-    struct lapse_bytes model = lapse_node_key(first);
+static void rank(struct lapse_node **nodes, size_t count, bool by_key, struct ranked *ret) {
+    struct lapse_bytes model = lapse_node_key(nodes[0]);
     size_t common = model.len;
-    size_t count = 0;
-    for (struct lapse_node *node = first; node != NULL; node = lapse_table_after(table, node)) {
-        struct lapse_bytes key = lapse_node_key(node);
+    for (size_t i = 0; i < count; i++) {
+        struct lapse_bytes key = lapse_node_key(nodes[i]);
         common = key.len < common ? key.len : common;
         while (common > 0 && memcmp(key.data, model.data, common) != 0) {
             common--;
         }
-        ret[count++] = (struct ranked){(uint64_t)node->now.revision, node};
+        ret[i] = (struct ranked){(uint64_t)nodes[i]->now.revision, nodes[i]};
     }
-    LAPSE_ASSERT(count == table->count);
     for (size_t i = 0; i < count && by_key; i++) {
         struct lapse_bytes key = lapse_node_key(ret[i].node);
         ret[i].rank = 0;

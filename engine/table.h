@@ -24,6 +24,8 @@ bool lapse_table_reserve(const lapse_alloc *alloc, struct lapse_table *table);
 struct lapse_node *lapse_table_find(const struct lapse_table *table, struct lapse_bytes key);
 /* Asks for the memory that finding a row with this hash begins with. */
 void lapse_table_prefetch(const struct lapse_table *table, uint32_t hash);
+/* The same for what follows, once that memory is there. */
+void lapse_table_prefetch_chain(const struct lapse_table *table, uint32_t hash);
 /* The next older row of the same key, or NULL. */
 struct lapse_node *lapse_table_older(const struct lapse_node *node);
 /* Puts the node at the place of its key and present revision. */
@@ -37,7 +39,9 @@ struct lapse_node *lapse_table_after(const struct lapse_table *table,
  * from `alloc`, which the caller frees; NULL when empty. False when memory runs out. */
 bool lapse_table_sorted(const lapse_alloc *alloc, const struct lapse_table *table,
                         struct lapse_node ***ret);
-/* The same by revision, which for a lease is its token; by key where two have the same. */
+/* Sorts some rows in the same way. False, nothing changed, when memory runs out. */
+bool lapse_table_sort(const lapse_alloc *alloc, struct lapse_node **nodes, size_t count);
+/* All rows by revision, which for a lease is its token; by key where two have the same. */
 bool lapse_table_by_revision(const lapse_alloc *alloc, const struct lapse_table *table,
                              struct lapse_node ***ret);
 /* Frees the slots, not the rows. */

@@ -149,7 +149,6 @@ void lapse_txn_rollback(struct lapse_state *state) {
         }
     }
     txn->count = 0;
-    lapse_wheel_settle(&state->steady);
 }
 
 void lapse_txn_finish(struct lapse_state *state) {
@@ -180,7 +179,6 @@ void lapse_txn_finish(struct lapse_state *state) {
     }
     txn->count = 0;
     txn->changes = 0;
-    lapse_wheel_settle(&state->steady);
 }
 
 static void free_events(struct lapse_state *state) {

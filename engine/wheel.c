@@ -3,13 +3,15 @@
 #include "wheel.h"
 
 #include "heap.h"
-#include "state.h"
+#include "links.h"
 
-#include <string.h>
-
-enum { BINS = 64 };
+/* So many rows are searched for the earliest rather than spread, or taken for earlier than they
+ * may be. */
+enum { SEARCHED_MAX = 64 };
 
 static uint64_t key_of(const struct lapse_node *node);
+static uint64_t key_at(int64_t end_ns);
+static int64_t end_of(uint64_t key);
 static unsigned level_of(uint64_t apart);
 static unsigned level_in(const struct lapse_wheel *wheel, uint64_t key);
 static unsigned level_for(struct lapse_wheel *wheel, uint64_t key);
@@ -21,15 +23,21 @@ static void file(struct lapse_wheel *wheel, struct lapse_node *node);
 static void add(const struct lapse_wheel *wheel, unsigned level, unsigned slot,
                 struct lapse_node *node);
 static struct lapse_node *take_slot(struct lapse_wheel *wheel, unsigned level, unsigned slot);
-static void join(struct lapse_node *ring, struct lapse_node *after);
+static void put_slot(struct lapse_wheel *wheel, unsigned level, unsigned slot,
+                     struct lapse_node *ring, bool sorted);
 static void go_back(struct lapse_wheel *wheel, uint64_t key);
-static void spread(struct lapse_wheel *wheel, unsigned level, unsigned slot, uint64_t to);
-static uint64_t earliest(const struct lapse_node *first);
-static bool known(const struct lapse_wheel *wheel, unsigned level, unsigned slot);
-static void sort_slot(struct lapse_wheel *wheel, unsigned slot);
-static struct lapse_node *take_run(const struct lapse_buckets *buckets, struct lapse_node **rest);
-static struct lapse_node *merge(const struct lapse_buckets *buckets, struct lapse_node *a,
-                                struct lapse_node *b);
+static bool finish_moves(struct lapse_wheel *wheel, size_t *work);
+static bool open_slot(struct lapse_wheel *wheel, unsigned level, unsigned slot, uint64_t due,
+                      size_t *work);
+static uint64_t slot_begin(const struct lapse_wheel *wheel, unsigned level, unsigned slot);
+static bool search(const struct lapse_node *first, size_t rows_max, uint64_t *ret, size_t *work);
+static uint64_t earliest(const struct lapse_wheel *wheel, unsigned level, unsigned slot);
+static bool is_sorted(const struct lapse_wheel *wheel, unsigned level, unsigned slot);
+static enum lapse_status check_rest(const struct lapse_wheel *wheel, size_t *count,
+                                    struct lapse_error *err);
+static enum lapse_status check_runs(const struct lapse_wheel *wheel, size_t *count,
+                                    struct lapse_error *err);
+static bool linked(const struct lapse_node *node);
 static enum lapse_status check_slot(const struct lapse_wheel *wheel, unsigned level, unsigned slot,
                                     size_t *count, struct lapse_error *err);
 
@@ -48,7 +56,7 @@ bool lapse_wheel_reserve(const lapse_alloc *alloc, struct lapse_wheel *wheel) {
     }
     wheel->level_count = count;
     if (wheel->levels[LAPSE_WHEEL_BEYOND]->used != 0) {
-        spread(wheel, LAPSE_WHEEL_BEYOND, 0, wheel->at);
+        lapse_links_join(&wheel->rest, take_slot(wheel, LAPSE_WHEEL_BEYOND, 0));
     }
     return true;
 }
@@ -59,6 +67,7 @@ void lapse_wheel_insert(struct lapse_wheel *wheel, struct lapse_node *node) {
     uint64_t key = key_of(node);
     if (wheel->count == 0) {
         wheel->at = key;
+        wheel->runs.active = false;
     } else if (key < wheel->at) {
         go_back(wheel, key);
     }
@@ -73,63 +82,67 @@ void lapse_wheel_remove(struct lapse_wheel *wheel, struct lapse_node *node) {
     unsigned level = level_in(wheel, key);
     unsigned slot = slot_of(key, level);
     struct lapse_wheel_level *in = wheel->levels[level];
-    struct lapse_node *next = node->at.wheel.next;
-    if (next == node) {
-        LAPSE_ASSERT(in->first[slot] == node);
-        (void)take_slot(wheel, level, slot);
-    } else {
-        node->at.wheel.prev->at.wheel.next = next;
-        next->at.wheel.prev = node->at.wheel.prev;
-        if (in->first[slot] == node) {
-            in->first[slot] = next;
-            if (next->now.end_ns != node->now.end_ns) {
-                in->ordered &= ~(UINT64_C(1) << slot);
-            }
+    if (in->first[slot] == node) {
+        if (node->at.wheel.next == node) {
+            (void)take_slot(wheel, level, slot);
+        } else {
+            in->first[slot] = node->at.wheel.next;
         }
+    } else if (!lapse_links_skip(&wheel->rest, node) && wheel->runs.active) {
+        lapse_runs_skip(&wheel->runs, node);
     }
-    node->at.wheel.next = node->at.wheel.prev = NULL;
+    lapse_links_cut(node);
     node->placed = false;
     wheel->count--;
 }
 
-struct lapse_node *lapse_wheel_first(struct lapse_wheel *wheel) {
-    if (wheel->count == 0) {
-        return NULL;
+bool lapse_wheel_first(struct lapse_wheel *wheel, int64_t due_ns, size_t *work,
+                       struct lapse_node **ret) {
+    uint64_t due = key_at(due_ns);
+    *ret = NULL;
+    while (wheel->count > 0) {
+        if (!finish_moves(wheel, work)) {
+            return false;
+        }
+        if (wheel->used == 0) {
+            break;
+        }
+        unsigned level = lowest(wheel->used);
+        unsigned slot = lowest(wheel->levels[level]->used);
+        struct lapse_node *first = wheel->levels[level]->first[slot];
+        if (is_sorted(wheel, level, slot)) {
+            *ret = key_of(first) <= due ? first : NULL;
+            break;
+        }
+        if (slot_begin(wheel, level, slot) > due) {
+            break;
+        }
+        if (*work == 0) {
+            return false;
+        }
+        if (!open_slot(wheel, level, slot, due, work)) {
+            break;
+        }
     }
-    unsigned level = lowest(wheel->used);
-    unsigned slot = lowest(wheel->levels[level]->used);
-    if (level > 0) {
-        uint64_t to = known(wheel, level, slot) ? key_of(wheel->levels[level]->first[slot])
-                                                : earliest(wheel->levels[level]->first[slot]);
-        spread(wheel, level, slot, to);
-        slot = slot_of(to, 0);
-    }
-    if (!known(wheel, 0, slot)) {
-        sort_slot(wheel, slot);
-    }
-    return wheel->levels[0]->first[slot];
-}
-
-void lapse_wheel_settle(struct lapse_wheel *wheel) {
-    if (wheel->count == 0) {
-        return;
-    }
-    unsigned level = lowest(wheel->used);
-    unsigned slot = lowest(wheel->levels[level]->used);
-    if (level > 0 && !known(wheel, level, slot)) {
-        /* Spread rather than only searched: the next one to be asked for is then near. */
-        spread(wheel, level, slot, earliest(wheel->levels[level]->first[slot]));
-    }
+    return true;
 }
 
 bool lapse_wheel_min(const struct lapse_wheel *wheel, int64_t *ret) {
+    size_t work = SIZE_MAX;
+    uint64_t least = UINT64_MAX;
     if (wheel->count == 0) {
         return false;
     }
-    unsigned level = lowest(wheel->used);
-    unsigned slot = lowest(wheel->levels[level]->used);
-    LAPSE_ASSERT(level == 0 || known(wheel, level, slot));
-    *ret = wheel->levels[level]->first[slot]->now.end_ns;
+    if (wheel->used != 0) {
+        unsigned level = lowest(wheel->used);
+        least = earliest(wheel, level, lowest(wheel->levels[level]->used));
+    }
+    uint64_t rest = UINT64_MAX;
+    if (wheel->runs.active ||
+        (wheel->rest != NULL && !search(wheel->rest, SEARCHED_MAX, &rest, &work))) {
+        least = wheel->at;
+    }
+    *ret = end_of(rest < least ? rest : least);
     return true;
 }
 
@@ -159,6 +172,13 @@ enum lapse_status lapse_wheel_check(const struct lapse_wheel *wheel, struct laps
             }
         }
     }
+    enum lapse_status status = check_rest(wheel, &count, err);
+    if (status == LAPSE_OK) {
+        status = check_runs(wheel, &count, err);
+    }
+    if (status != LAPSE_OK) {
+        return status;
+    }
     if (count != wheel->count) {
         return lapse_error_set(err, LAPSE_BUG, "the wheel counts %zu rows and links %zu",
                                wheel->count, count);
@@ -168,7 +188,15 @@ enum lapse_status lapse_wheel_check(const struct lapse_wheel *wheel, struct laps
 
 /* The end as an unsigned number in the same order. */
 static uint64_t key_of(const struct lapse_node *node) {
-    return (uint64_t)node->now.end_ns ^ UINT64_C(1) << 63;
+    return key_at(node->now.end_ns);
+}
+
+static uint64_t key_at(int64_t end_ns) {
+    return (uint64_t)end_ns ^ UINT64_C(1) << 63;
+}
+
+static int64_t end_of(uint64_t key) {
+    return key >> 63 != 0 ? (int64_t)(key ^ UINT64_C(1) << 63) : (int64_t)key + INT64_MIN;
 }
 
 static unsigned level_of(uint64_t apart) {
@@ -214,38 +242,29 @@ static void file(struct lapse_wheel *wheel, struct lapse_node *node) {
     uint64_t key = key_of(node);
     unsigned level = level_for(wheel, key);
     unsigned slot = slot_of(key, level);
-    struct lapse_wheel_level *in = wheel->levels[level];
-    if (in->first[slot] != NULL) {
+    if (wheel->levels[level]->first[slot] != NULL) {
         add(wheel, level, slot, node);
         return;
     }
     node->at.wheel.next = node->at.wheel.prev = node;
-    in->first[slot] = node;
-    in->used |= UINT64_C(1) << slot;
-    in->ordered |= UINT64_C(1) << slot;
-    wheel->used |= 1U << level;
+    put_slot(wheel, level, slot, node, true);
 }
 
-/* Adds a row to a slot that has some: at its end, or before the first where that keeps it ordered.
+/* Adds a row to a slot that has some: at its end, or before the first where that keeps it sorted.
  */
 static void add(const struct lapse_wheel *wheel, unsigned level, unsigned slot,
                 struct lapse_node *node) {
     struct lapse_wheel_level *in = wheel->levels[level];
     struct lapse_node *first = in->first[slot];
-    struct lapse_node *last = first->at.wheel.prev;
-    node->at.wheel.next = first;
-    node->at.wheel.prev = last;
-    last->at.wheel.next = node;
-    first->at.wheel.prev = node;
-    if (!known(wheel, level, slot)) {
+    const struct lapse_node *last = first->at.wheel.prev;
+    lapse_links_append(&first, node);
+    if (!is_sorted(wheel, level, slot) || !lapse_heap_before(wheel->buckets, node, last)) {
         return;
     }
-    if (level > 0) {
-        in->first[slot] = node->now.end_ns < first->now.end_ns ? node : first;
-    } else if (lapse_heap_before(wheel->buckets, node, first)) {
+    if (lapse_heap_before(wheel->buckets, node, first)) {
         in->first[slot] = node;
-    } else if (lapse_heap_before(wheel->buckets, node, last)) {
-        in->ordered &= ~(UINT64_C(1) << slot);
+    } else {
+        in->sorted &= ~(UINT64_C(1) << slot);
     }
 }
 
@@ -255,165 +274,165 @@ static struct lapse_node *take_slot(struct lapse_wheel *wheel, unsigned level, u
     struct lapse_node *first = in->first[slot];
     in->first[slot] = NULL;
     in->used &= ~(UINT64_C(1) << slot);
-    in->ordered &= ~(UINT64_C(1) << slot);
+    in->sorted &= ~(UINT64_C(1) << slot);
     if (in->used == 0) {
         wheel->used &= ~(1U << level);
     }
     return first;
 }
 
-/* Makes one ring of two: `after` follows the last of `ring`. */
-static void join(struct lapse_node *ring, struct lapse_node *after) {
-    struct lapse_node *last = ring->at.wheel.prev;
-    struct lapse_node *end = after->at.wheel.prev;
-    last->at.wheel.next = after;
-    after->at.wheel.prev = last;
-    end->at.wheel.next = ring;
-    ring->at.wheel.prev = end;
+/* Fills a slot that is empty. */
+static void put_slot(struct lapse_wheel *wheel, unsigned level, unsigned slot,
+                     struct lapse_node *ring, bool sorted) {
+    struct lapse_wheel_level *in = wheel->levels[level];
+    in->first[slot] = ring;
+    in->used |= UINT64_C(1) << slot;
+    in->sorted |= (sorted ? UINT64_C(1) : 0) << slot;
+    wheel->used |= 1U << level;
 }
 
 /* Moves the position back. What differs from it now at a level where it did not before is what lies
- * below that level, all of which shares one slot there; beyond, it comes before what waits. */
+ * below that level, all of which shares one slot there; beyond, it comes before what waits. The
+ * rest of a slot stays what it is. */
 static void go_back(struct lapse_wheel *wheel, uint64_t key) {
     unsigned level = level_for(wheel, key);
     unsigned slot = slot_of(wheel->at, level);
-    struct lapse_node *all = NULL;
-    bool ordered = false;
+    struct lapse_node *all = lapse_runs_give_up(&wheel->runs);
+    bool sorted = all == NULL;
     for (unsigned below = 0; below < level && below < wheel->level_count; below++) {
         while (wheel->levels[below]->used != 0) {
             unsigned from = lowest(wheel->levels[below]->used);
-            bool begins = below == 0 || known(wheel, below, from);
-            struct lapse_node *first = take_slot(wheel, below, from);
-            if (all == NULL) {
-                all = first;
-                ordered = begins;
-            } else {
-                join(all, first);
-            }
+            sorted = sorted && is_sorted(wheel, below, from);
+            lapse_links_join(&all, take_slot(wheel, below, from));
         }
     }
     wheel->at = key;
     if (all == NULL) {
         return;
     }
-    struct lapse_wheel_level *in = wheel->levels[level];
-    if (in->first[slot] != NULL) {
+    if (wheel->levels[level]->first[slot] != NULL) {
         LAPSE_ASSERT(level == LAPSE_WHEEL_BEYOND);
-        join(all, take_slot(wheel, level, slot));
+        sorted = sorted && is_sorted(wheel, level, slot);
+        lapse_links_join(&all, take_slot(wheel, level, slot));
     }
-    in->first[slot] = all;
-    in->used |= UINT64_C(1) << slot;
-    in->ordered |= (ordered ? UINT64_C(1) : 0) << slot;
-    wheel->used |= 1U << level;
+    put_slot(wheel, level, slot, all, sorted);
 }
 
-/* Empties a slot into lower ones, the position having moved on to `to`: the earliest end of all,
- * which stands in this slot, or the position that it had. */
-static void spread(struct lapse_wheel *wheel, unsigned level, unsigned slot, uint64_t to) {
-    struct lapse_node *node = take_slot(wheel, level, slot);
-    node->at.wheel.prev->at.wheel.next = NULL;
+/* Goes on with what has been begun: the rest of a slot, the rows of an instant. True when it is
+ * done. */
+static bool finish_moves(struct lapse_wheel *wheel, size_t *work) {
+    for (; wheel->rest != NULL; *work -= 1) {
+        if (*work == 0) {
+            return false;
+        }
+        file(wheel, lapse_links_pop(&wheel->rest));
+    }
+    if (!wheel->runs.active) {
+        return true;
+    }
+    struct lapse_node *sorted = NULL;
+    if (!lapse_runs_sort(&wheel->runs, wheel->buckets, work, &sorted)) {
+        return false;
+    }
+    unsigned slot = slot_of(wheel->at, 0);
+    if (wheel->levels[0]->first[slot] != NULL) {
+        /* More rows of this instant have come meanwhile. */
+        lapse_links_join(&sorted, take_slot(wheel, 0, slot));
+        put_slot(wheel, 0, slot, sorted, false);
+    } else if (sorted != NULL) {
+        put_slot(wheel, 0, slot, sorted, true);
+    }
+    return true;
+}
+
+/* Begins to spread or to sort the lowest slot, which is not sorted, moving the position to where it
+ * begins, or to its earliest end if that is near. False: no row in it has come. */
+static bool open_slot(struct lapse_wheel *wheel, unsigned level, unsigned slot, uint64_t due,
+                      size_t *work) {
+    const struct lapse_node *first = wheel->levels[level]->first[slot];
+    uint64_t to = slot_begin(wheel, level, slot);
+    uint64_t least = to;
+    size_t rows_max = level == LAPSE_WHEEL_BEYOND ? SIZE_MAX : SEARCHED_MAX;
+    if (level > 0 && search(first, rows_max, &least, work)) {
+        if (least > due) {
+            return false;
+        }
+        to = least;
+    }
+    struct lapse_node *ring = take_slot(wheel, level, slot);
     wheel->at = to;
-    while (node != NULL) {
-        struct lapse_node *next = node->at.wheel.next;
-        file(wheel, node);
-        node = next;
+    if (level == 0) {
+        lapse_runs_start(&wheel->runs, ring);
+    } else {
+        wheel->rest = ring;
     }
+    return true;
 }
 
-static uint64_t earliest(const struct lapse_node *first) {
+/* The least end that a row in a slot that is not empty may have. */
+static uint64_t slot_begin(const struct lapse_wheel *wheel, unsigned level, unsigned slot) {
+    if (level == LAPSE_WHEEL_BEYOND) {
+        return wheel->at;
+    }
+    unsigned below = level * LAPSE_WHEEL_BITS;
+    return key_of(wheel->levels[level]->first[slot]) >> below << below;
+}
+
+/* The least end of a ring, and true; false when it has more rows. Takes off *work what it looked
+ * at. */
+static bool search(const struct lapse_node *first, size_t rows_max, uint64_t *ret, size_t *work) {
     uint64_t least = key_of(first);
     const struct lapse_node *node = first->at.wheel.next;
-    for (; node != first; node = node->at.wheel.next) {
+    size_t seen = 1;
+    for (; node != first && seen < rows_max; node = node->at.wheel.next) {
         least = key_of(node) < least ? key_of(node) : least;
+        seen++;
     }
-    return least;
+    *work -= seen < *work ? seen : *work;
+    if (node == first) {
+        *ret = least;
+    }
+    return node == first;
 }
 
-static bool known(const struct lapse_wheel *wheel, unsigned level, unsigned slot) {
-    return (wheel->levels[level]->ordered >> slot & 1) != 0;
+/* The earliest end in a slot that is not empty, or an instant before it. */
+static uint64_t earliest(const struct lapse_wheel *wheel, unsigned level, unsigned slot) {
+    const struct lapse_node *first = wheel->levels[level]->first[slot];
+    size_t rows_max = level == LAPSE_WHEEL_BEYOND ? SIZE_MAX : SEARCHED_MAX;
+    size_t work = SIZE_MAX;
+    uint64_t least = 0;
+    if (is_sorted(wheel, level, slot)) {
+        return key_of(first);
+    }
+    return search(first, rows_max, &least, &work) ? least : slot_begin(wheel, level, slot);
 }
 
-/* A natural merge sort of a slot of one instant: rows mostly come in order already. */
-static void sort_slot(struct lapse_wheel *wheel, unsigned slot) {
-    struct lapse_node *bins[BINS] = {NULL};
-    struct lapse_node *rest = wheel->levels[0]->first[slot];
-    rest->at.wheel.prev->at.wheel.next = NULL;
-    while (rest != NULL) {
-        struct lapse_node *run = take_run(wheel->buckets, &rest);
-        unsigned bin = 0;
-        for (; bins[bin] != NULL; bin++) {
-            run = merge(wheel->buckets, bins[bin], run);
-            bins[bin] = NULL;
-        }
-        bins[bin] = run;
-    }
-    struct lapse_node *all = NULL;
-    for (unsigned bin = 0; bin < BINS; bin++) {
-        if (bins[bin] != NULL) {
-            all = all == NULL ? bins[bin] : merge(wheel->buckets, bins[bin], all);
-        }
-    }
-    wheel->levels[0]->first[slot] = all;
-    wheel->levels[0]->ordered |= UINT64_C(1) << slot;
-    struct lapse_node *node = all;
-    for (; node->at.wheel.next != NULL; node = node->at.wheel.next) {
-        node->at.wheel.next->at.wheel.prev = node;
-    }
-    node->at.wheel.next = all;
-    all->at.wheel.prev = node;
-}
-
-/* Cuts the longest run that is in order off the list. */
-static struct lapse_node *take_run(const struct lapse_buckets *buckets, struct lapse_node **rest) {
-    struct lapse_node *run = *rest;
-    struct lapse_node *last = run;
-    while (last->at.wheel.next != NULL && !lapse_heap_before(buckets, last->at.wheel.next, last)) {
-        last = last->at.wheel.next;
-    }
-    *rest = last->at.wheel.next;
-    last->at.wheel.next = NULL;
-    return run;
-}
-
-static struct lapse_node *merge(const struct lapse_buckets *buckets, struct lapse_node *a,
-                                struct lapse_node *b) {
-    struct lapse_node *all = NULL;
-    struct lapse_node **link = &all;
-    while (a != NULL && b != NULL) {
-        struct lapse_node **from = lapse_heap_before(buckets, b, a) ? &b : &a;
-        *link = *from;
-        *from = (*from)->at.wheel.next;
-        link = &(*link)->at.wheel.next;
-    }
-    *link = a != NULL ? a : b;
-    return all;
+static bool is_sorted(const struct lapse_wheel *wheel, unsigned level, unsigned slot) {
+    return (wheel->levels[level]->sorted >> slot & 1) != 0;
 }
 
 static enum lapse_status check_slot(const struct lapse_wheel *wheel, unsigned level, unsigned slot,
                                     size_t *count, struct lapse_error *err) {
     const struct lapse_node *first = wheel->levels[level]->first[slot];
     bool used = (wheel->levels[level]->used >> slot & 1) != 0;
-    if (used != (first != NULL) || (known(wheel, level, slot) && !used)) {
+    if (used != (first != NULL) || (is_sorted(wheel, level, slot) && !used)) {
         return lapse_error_set(err, LAPSE_BUG, "level %u is wrong about its slot %u (W2)", level,
                                slot);
     }
-    bool ordered = known(wheel, level, slot);
+    bool sorted = is_sorted(wheel, level, slot);
     const struct lapse_node *node = first;
     while (node != NULL) {
         const struct lapse_node *next = node->at.wheel.next;
         uint64_t key = key_of(node);
         *count += 1;
-        if (!node->placed || next->at.wheel.prev != node || key < wheel->at || !node->now.present ||
-            node->now.end_kind != LAPSE_END_STEADY || level_in(wheel, key) != level ||
+        if (!linked(node) || key < wheel->at || level_in(wheel, key) != level ||
             slot_of(key, level) != slot) {
             return lapse_error_set(err, LAPSE_BUG,
                                    "a row in slot %u of level %u does not belong there (W1)", slot,
                                    level);
         }
         next = next == first ? NULL : next;
-        bool late = level > 0 ? key < key_of(first)
-                              : next != NULL && !lapse_heap_before(wheel->buckets, node, next);
-        if (ordered && late) {
+        if (sorted && next != NULL && !lapse_heap_before(wheel->buckets, node, next)) {
             return lapse_error_set(err, LAPSE_BUG,
                                    "slot %u of level %u is not in the order it is said to be (W3)",
                                    slot, level);
@@ -421,4 +440,45 @@ static enum lapse_status check_slot(const struct lapse_wheel *wheel, unsigned le
         node = next;
     }
     return LAPSE_OK;
+}
+
+static enum lapse_status check_rest(const struct lapse_wheel *wheel, size_t *count,
+                                    struct lapse_error *err) {
+    const struct lapse_node *node = wheel->rest;
+    while (node != NULL) {
+        *count += 1;
+        if (!linked(node) || key_of(node) < wheel->at) {
+            return lapse_error_set(err, LAPSE_BUG,
+                                   "a row that waits for its slot does not belong there (W4)");
+        }
+        node = node->at.wheel.next == wheel->rest ? NULL : node->at.wheel.next;
+    }
+    return LAPSE_OK;
+}
+
+static enum lapse_status check_runs(const struct lapse_wheel *wheel, size_t *count,
+                                    struct lapse_error *err) {
+    for (unsigned i = 0; wheel->runs.active && i < LAPSE_RUNS_COUNT; i++) {
+        const struct lapse_node *first = wheel->runs.rings[i];
+        const struct lapse_node *node = first;
+        while (node != NULL) {
+            const struct lapse_node *next = node->at.wheel.next;
+            *count += 1;
+            next = next == first ? NULL : next;
+            bool late = i != LAPSE_RUNS_INPUT && next != NULL &&
+                        !lapse_heap_before(wheel->buckets, node, next);
+            if (!linked(node) || key_of(node) != wheel->at || late) {
+                return lapse_error_set(err, LAPSE_BUG,
+                                       "a row that is being sorted stands in the wrong run (W5)");
+            }
+            node = next;
+        }
+    }
+    return LAPSE_OK;
+}
+
+/* Whether a row has an end on store time and a place in a ring. */
+static bool linked(const struct lapse_node *node) {
+    return node->placed && node->now.present && node->now.end_kind == LAPSE_END_STEADY &&
+           node->at.wheel.next->at.wheel.prev == node;
 }

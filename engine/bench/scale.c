@@ -13,8 +13,12 @@ enum {
     PAGE_KEYS = 1000,
     TERM_S = 60,
     SPREAD_S = 1000,
-    WRITES_A_PAGE = 100
+    WRITES_A_PAGE = 100,
+    PAGES_MAKING = 10 /* after which the order is whole */
 };
+
+/* How the ends of keys written one after another lie. */
+enum ends { RISING, SCATTERED, ONE_INSTANT };
 
 struct scale {
     size_t bytes;
@@ -22,23 +26,39 @@ struct scale {
     struct lapse_clock_manual manual;
     struct lapse *store;
     struct lapse_result result;
+    enum ends ends;
+    const char *bucket;
 };
 
 static void open_store(struct scale *scale);
 static void close_store(struct scale *scale);
 static void set(struct scale *scale, size_t i, size_t count);
+static bool bench_terms(enum ends ends, const char *how);
 static bool bench_fill(struct scale *scale);
-static bool bench_steps(struct scale *scale);
+static bool bench_steps(struct scale *scale, const char *how);
+static bool bench_instant(size_t buckets, const char *how);
+static size_t step(struct scale *scale, double *worst, double *whole);
 static bool bench_pages(void);
 static void *count_resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes);
 
 bool bench_scale(void) {
-    struct scale scale = {0};
-    open_store(&scale);
-    bool met = bench_fill(&scale);
-    met = bench_steps(&scale) && met;
-    close_store(&scale);
+    bool met = bench_terms(RISING, "in the order of their ends");
+    met = bench_terms(SCATTERED, "in no order") && met;
+    met = bench_instant(1, "of one bucket") && met;
+    met = bench_instant(2, "of two buckets by turns") && met;
     return bench_pages() && met;
+}
+
+static bool bench_terms(enum ends ends, const char *how) {
+    struct scale scale = {.ends = ends};
+    open_store(&scale);
+    bool met = ends != RISING || bench_fill(&scale);
+    for (size_t i = 0; i < KEYS && ends != RISING; i++) {
+        set(&scale, i, KEYS);
+    }
+    met = bench_steps(&scale, how) && met;
+    close_store(&scale);
+    return met;
 }
 
 static bool bench_fill(struct scale *scale) {
@@ -57,24 +77,58 @@ static bool bench_fill(struct scale *scale) {
 }
 
 /* Every second's ends are reaped in steps of at most STEP_ROWS rows. */
-static bool bench_steps(struct scale *scale) {
+static bool bench_steps(struct scale *scale, const char *how) {
+    char what[120];
     size_t reaped = 0;
     double worst = 0;
     double whole = 0;
     while (reaped < KEYS) {
+        struct lapse_due due;
         (void)lapse_clock_manual_advance(&scale->manual, (struct lapse_span){LAPSE_NS_PER_S});
         do {
-            double begin = bench_now(false);
-            bench_need(lapse_step(scale->store, STEP_ROWS, &scale->result, NULL, NULL) == LAPSE_OK,
-                       "a step fails");
-            double took = bench_now(false) - begin;
-            worst = took > worst ? took : worst;
-            whole += took;
-            reaped += scale->result.item_count;
-        } while (scale->result.item_count > 0);
+            reaped += step(scale, &worst, &whole);
+            lapse_next_due(scale->store, &due);
+        } while (due.has_steady && due.steady.ns <= lapse_store_time(scale->store).ns);
     }
-    bool met = bench_number("reap of 10000000 keys over 1000 s, a row", whole / KEYS, "ns", 0);
-    return bench_number("worst step of 10000 rows among them", worst / 1e6, "ms", 0) && met;
+    (void)snprintf(what, sizeof(what), "reap over 1000 s, written %s, a row", how);
+    bool met = bench_number(what, whole / KEYS, "ns", 0);
+    (void)snprintf(what, sizeof(what), "worst step of 10000 rows, written %s", how);
+    return bench_number(what, worst / 1e6, "ms", 0) && met;
+}
+
+/* A million keys due at one instant: revisions of two buckets are in the order of the reaper in
+ * runs of few rows alone. */
+static bool bench_instant(size_t buckets, const char *how) {
+    struct scale scale = {.ends = ONE_INSTANT};
+    char what[120];
+    double worst = 0;
+    double whole = 0;
+    open_store(&scale);
+    for (size_t i = 0; i < LISTED; i++) {
+        scale.bucket = i > LISTED / 10 && i % buckets == 1 ? "c" : "b";
+        set(&scale, i, LISTED);
+    }
+    (void)lapse_clock_manual_advance(&scale.manual,
+                                     (struct lapse_span){TERM_S * LAPSE_NS_PER_S});
+    for (size_t reaped = 0; reaped < LISTED;) {
+        reaped += step(&scale, &worst, &whole);
+    }
+    (void)snprintf(what, sizeof(what), "reap 1000000 keys due at one instant, %s, a row", how);
+    bool met = bench_number(what, whole / LISTED, "ns", 0);
+    (void)snprintf(what, sizeof(what), "worst step of 10000 rows among them");
+    met = bench_number(what, worst / 1e6, "ms", 0) && met;
+    close_store(&scale);
+    return met;
+}
+
+static size_t step(struct scale *scale, double *worst, double *whole) {
+    double begin = bench_now(false);
+    bench_need(lapse_step(scale->store, STEP_ROWS, &scale->result, NULL, NULL) == LAPSE_OK,
+               "a step fails");
+    double took = bench_now(false) - begin;
+    *worst = took > *worst ? took : *worst;
+    *whole += took;
+    return scale->result.item_count;
 }
 
 static bool bench_pages(void) {
@@ -87,6 +141,8 @@ static bool bench_pages(void) {
     struct lapse_bytes after = {last, 0};
     double first = 0;
     double worst = 0;
+    double last_worst = 0;
+    double whole = 0;
     size_t seen = 0;
     size_t pages = 0;
     do {
@@ -97,6 +153,8 @@ static bool bench_pages(void) {
         double took = bench_now(false) - begin;
         first = pages == 0 ? took : first;
         worst = pages > 0 && took > worst ? took : worst;
+        last_worst = pages >= PAGES_MAKING && took > last_worst ? took : last_worst;
+        whole += took;
         struct lapse_bytes key = scale.result.items[scale.result.item_count - 1].key;
         memcpy(last, key.data, key.len);
         after.len = key.len;
@@ -107,9 +165,12 @@ static bool bench_pages(void) {
         pages++;
     } while (seen < LISTED);
     bench_need(seen == LISTED, "a listing shows a key twice");
-    bool met = bench_number("first page of 1000 over 1000000 keys, which sorts them", first / 1e6,
-                            "ms", 0);
-    met = bench_number("worst page after it, 100 writes between two", worst / 1e3, "us", 0) && met;
+    bool met = bench_number("first page of 1000 over 1000000 keys", first / 1e6, "ms", 0);
+    met = bench_number("worst of the next 8, which make the order, 100 writes between two",
+                       worst / 1e6, "ms", 0) &&
+          met;
+    met = bench_number("worst page after them", last_worst / 1e3, "us", 0) && met;
+    met = bench_number("all pages of the listing", whole / 1e6, "ms", 0) && met;
     close_store(&scale);
     return met;
 }
@@ -118,10 +179,14 @@ static void set(struct scale *scale, size_t i, size_t count) {
     static const unsigned char value[VALUE_BYTES] = "0123456789abcde";
     char buf[BENCH_KEY_BYTES + 1];
     struct lapse_term term = {.given = LAPSE_TERM_TTL};
-    /* Ends lie all over their time, no two at one instant. */
-    term.ttl.ns = TERM_S * LAPSE_NS_PER_S + (int64_t)i * (SPREAD_S * LAPSE_NS_PER_S / KEYS);
+    /* Ends lie all over their time, no two at one instant, or all at one. */
+    size_t places[] = {[RISING] = i,
+                       [SCATTERED] = bench_order(bench_order(i, count), count),
+                       [ONE_INSTANT] = 0};
+    term.ttl.ns = TERM_S * LAPSE_NS_PER_S +
+                  (int64_t)places[scale->ends] * (SPREAD_S * LAPSE_NS_PER_S / KEYS);
     bench_key(bench_order(i, count), buf);
-    bench_need(lapse_set(scale->store, lapse_bytes_of("b"),
+    bench_need(lapse_set(scale->store, lapse_bytes_of(scale->bucket),
                          (struct lapse_bytes){(unsigned char *)buf, BENCH_KEY_BYTES},
                          (struct lapse_bytes){value, VALUE_BYTES}, &term, NULL, &scale->result,
                          NULL) == LAPSE_OK,
@@ -136,8 +201,11 @@ static void open_store(struct scale *scale) {
                                     .clock = lapse_clock_manual_vtable(&scale->manual),
                                     .unlocked = true};
     lapse_result_init(&scale->result, NULL);
+    scale->bucket = "b";
     bench_need(lapse_open(&options, &scale->store, NULL) == LAPSE_OK &&
                    lapse_bucket_open(scale->store, lapse_bytes_of("b"), &config, &scale->result,
+                                     NULL) == LAPSE_OK &&
+                   lapse_bucket_open(scale->store, lapse_bytes_of("c"), &config, &scale->result,
                                      NULL) == LAPSE_OK,
                "the store does not open");
 }

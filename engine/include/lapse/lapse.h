@@ -91,13 +91,16 @@ struct lapse_due {
 /* Housekeeping: flushes deferred renewals that are due, then reaps at most rows_max ended rows,
  * writing markers where a bucket has them, in (end, revision) order. Changes no answer but the
  * numbers of later revisions (REAP-01). `result` (may be NULL) gets the events written and
- * item_count, the rows removed. *ret_due (may be NULL) says when to call again; "now" if more
- * is due. With a journal it also writes a mark when one is due.
+ * item_count, the rows removed. Its work is O(rows_max), whatever the number of rows: where many
+ * are still to be put in the order of their ends it takes fewer, or none, and goes on at the next
+ * call. *ret_due (may be NULL) says when to call again; "now" if more is due or is being put in
+ * order. With a journal it also writes a mark when one is due.
  * Returns OK, INVALID (rows_max is 0), NOMEM, IO, RANGE, UNAVAILABLE, UNKNOWN. */
 enum lapse_status lapse_step(struct lapse *store, size_t rows_max, struct lapse_result *result,
                              struct lapse_due *ret_due, struct lapse_error *err);
 
-/* When housekeeping is next due, without doing any. */
+/* When housekeeping is next due, without doing any. It may be before the earliest end where many
+ * rows end at about one time; a step then finds out more, and takes nothing too early. */
 void lapse_next_due(const struct lapse *store, struct lapse_due *ret_due);
 
 /* ---- Typed calls. Each builds one command; see the table at struct lapse_result for the fields.
