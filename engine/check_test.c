@@ -335,7 +335,7 @@ static void spoil_indexes(struct scene *s) {
     SPOIL(s, &chunk->nodes[1], chunk->nodes[1] = chunk->nodes[0], "(O1, O2)");
     SPOIL(s, &chunk->nodes[0], chunk->nodes[0] = lapse_table_older(h), "(O1, O2)");
     SPOIL(s, &s->b->order, s->b->order.count++, "an order counts");
-    SPOIL(s, &s->b->order, s->b->order.taken = 0, "(O1, O2)");
+    SPOIL(s, &s->b->order, s->b->order.made = false, "(O1, O2)");
     SPOIL(s, &chunk->count, chunk->count--, "an order counts");
     struct lapse_node *swap[2] = {wall->items[1], wall->items[0]};
     memcpy(wall->items, swap, sizeof(swap));

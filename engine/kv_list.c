@@ -1,11 +1,11 @@
 /* Listings: the live keys of a bucket in byte order, whole or by pages, and their count. A page
- * comes from the order of the bucket's keys where that is whole; else it is selected, by one look
+ * comes from the order of the bucket's keys where that is made; else it is selected, by one look
  * at every row and a heap of as many keys as the page has. */
 #include "decide.h"
 
 enum {
-    WHOLE_KEYS_MAX = 4096, /* so many are put in order at once */
-    PIECES = 8             /* an order is made in */
+    SORTED_KEYS_MAX = 4096, /* so many are put in order at the first page */
+    LARGE_PAGE = 8          /* a page of this part of all keys is not worth selecting */
 };
 
 /* The least live keys seen so far, a heap with the greatest on top. */
@@ -63,18 +63,14 @@ static enum lapse_status list(struct lapse_job *job, const struct lapse_bytes *a
                               bool values) {
     struct lapse_order *order = &job->bucket->order;
     size_t count = job->bucket->records.count;
-    if (count <= WHOLE_KEYS_MAX || limit >= count / PIECES) {
-        if (!lapse_order_make(job->state->alloc, order, &job->bucket->records)) {
-            return lapse_job_no_memory(job);
-        }
-    } else if (lapse_order_begun(order)) {
-        lapse_order_take(job->state->alloc, order, &job->bucket->records, count / PIECES);
-    } else {
-        lapse_order_begin(order, &job->bucket->records);
+    bool makes = count <= SORTED_KEYS_MAX || limit >= count / LARGE_PAGE || order->asked;
+    if (makes && !lapse_order_make(job->state->alloc, order, &job->bucket->records)) {
+        return lapse_job_no_memory(job);
     }
+    order->asked = true;
     order->used = job->now.store;
-    return lapse_order_whole(order) ? list_order(job, after, limit, values)
-                                    : list_selected(job, after, limit, values);
+    return order->made ? list_order(job, after, limit, values)
+                       : list_selected(job, after, limit, values);
 }
 
 static enum lapse_status list_order(struct lapse_job *job, const struct lapse_bytes *after,

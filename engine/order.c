@@ -6,15 +6,6 @@
 
 enum { FILL = LAPSE_ORDER_CHUNK * 3 / 4 };
 
-/* What is taken in at once. */
-struct piece {
-    struct lapse_node **nodes;
-    size_t count, cap;
-    size_t rows; /* those with older records counted */
-};
-
-static bool gather(const lapse_alloc *alloc, const struct lapse_order *order,
-                   const struct lapse_table *table, size_t part, struct piece *piece);
 static bool fill(const lapse_alloc *alloc, struct lapse_order *order, struct lapse_node **nodes,
                  size_t count);
 static bool find(const struct lapse_order *order, struct lapse_bytes key,
@@ -26,7 +17,7 @@ static void join_next(const lapse_alloc *alloc, struct lapse_order *order, size_
 
 bool lapse_order_make(const lapse_alloc *alloc, struct lapse_order *order,
                       const struct lapse_table *table) {
-    if (lapse_order_whole(order)) {
+    if (order->made) {
         return true;
     }
     struct lapse_node **nodes = NULL;
@@ -34,39 +25,13 @@ bool lapse_order_make(const lapse_alloc *alloc, struct lapse_order *order,
     if (!lapse_table_sorted(alloc, table, &nodes)) {
         return false;
     }
-    order->part_count = order->taken = 1;
+    order->made = true;
     bool made = fill(alloc, order, nodes, table->count);
     lapse_alloc_free(alloc, nodes, table->count * sizeof(struct lapse_node *));
     if (!made) {
         lapse_order_finish(alloc, order);
     }
     return made;
-}
-
-void lapse_order_begin(struct lapse_order *order, const struct lapse_table *table) {
-    LAPSE_ASSERT(!lapse_order_begun(order));
-    LAPSE_ASSERT(table->slot_count > 0);
-    order->part_count = table->slot_count;
-}
-
-void lapse_order_take(const lapse_alloc *alloc, struct lapse_order *order,
-                      const struct lapse_table *table, size_t rows) {
-    struct piece piece = {0};
-    bool fits = true;
-    size_t taken = order->taken;
-    for (; fits && piece.rows < rows && taken < order->part_count; taken++) {
-        fits = gather(alloc, order, table, taken, &piece);
-    }
-    /* Put in one after another by their order, they mostly meet a chunk that was just looked at. */
-    if (fits && lapse_table_sort(alloc, piece.nodes, piece.count)) {
-        order->taken = taken;
-        for (size_t i = 0; i < piece.count && lapse_order_begun(order); i++) {
-            lapse_order_put(alloc, order, piece.nodes[i]);
-        }
-    } else {
-        lapse_order_finish(alloc, order);
-    }
-    lapse_alloc_free(alloc, piece.nodes, piece.cap * sizeof(*piece.nodes));
 }
 
 void lapse_order_put(const lapse_alloc *alloc, struct lapse_order *order, struct lapse_node *node) {
@@ -156,7 +121,7 @@ enum lapse_status lapse_order_check(const struct lapse_order *order,
             const struct lapse_node *node = chunk->nodes[k];
             struct lapse_bytes key = lapse_node_key(node);
             if ((before != NULL && lapse_bytes_compare(lapse_node_key(before), key) >= 0) ||
-                !lapse_order_holds(order, node->hash) || lapse_table_find(table, key) != node) {
+                !order->made || lapse_table_find(table, key) != node) {
                 return lapse_error_set(err, LAPSE_BUG,
                                        "a row in chunk %zu of an order is out of it, or not the "
                                        "newest of its key (O1, O2)",
@@ -167,10 +132,9 @@ enum lapse_status lapse_order_check(const struct lapse_order *order,
         }
     }
     size_t keys = 0;
-    const struct lapse_node *node = lapse_order_begun(order) ? lapse_table_any(table) : NULL;
+    const struct lapse_node *node = order->made ? lapse_table_any(table) : NULL;
     for (; node != NULL; node = lapse_table_after(table, node)) {
-        bool newest = lapse_table_find(table, lapse_node_key(node)) == node;
-        keys += newest && lapse_order_holds(order, node->hash) ? 1 : 0;
+        keys += lapse_table_find(table, lapse_node_key(node)) == node ? 1 : 0;
     }
     if (count != order->count || count != keys) {
         return lapse_error_set(err, LAPSE_BUG,
@@ -178,35 +142,6 @@ enum lapse_status lapse_order_check(const struct lapse_order *order,
                                order->count, count, keys);
     }
     return LAPSE_OK;
-}
-
-/* Adds the newest rows of the keys of a part: they stand in every part_count-th chain of the table,
- * which may have grown since. False when memory runs out. */
-static bool gather(const lapse_alloc *alloc, const struct lapse_order *order,
-                   const struct lapse_table *table, size_t part, struct piece *piece) {
-    enum { AHEAD = 8 };
-    for (size_t i = part; i < table->slot_count; i += order->part_count) {
-        const struct lapse_node *before = NULL;
-        struct lapse_node *node = table->slots[i];
-        if (i + AHEAD < table->slot_count && table->slots[i + AHEAD] != NULL) {
-            lapse_node_prefetch(table->slots[i + AHEAD]);
-        }
-        for (; node != NULL; before = node, node = node->next) {
-            void *nodes = piece->nodes;
-            piece->rows++;
-            /* A key's rows stand together, the newest first. */
-            if (before != NULL && lapse_table_older(before) == node) {
-                continue;
-            }
-            if (!lapse_alloc_grow(alloc, &nodes, &piece->cap, piece->count + 1,
-                                  sizeof(*piece->nodes))) {
-                return false;
-            }
-            piece->nodes = nodes;
-            piece->nodes[piece->count++] = node;
-        }
-    }
-    return true;
 }
 
 /* Chunks are left some room. Of a key's rows the newest stays. */

@@ -3,19 +3,16 @@
  * cache: it is given up when memory runs out and when nobody has asked for it for a while, and no
  * answer depends on whether it is there.
  *
- * Of few keys it is made whole at the first listing. Of many it is made in pieces, one at each
- * page after the first, so that no page waits for a sort of all: a piece takes in the keys of a
- * part of the hash values. Until it is whole, pages are selected by one look at every row of the
- * table.
+ * Of few keys it is made at the first listing. Of many the first page is selected, by one look at
+ * every row of the table, and the second makes it: who asks for one page alone does not wait for a
+ * sort of all.
  *
- * Cost, for n keys and a page of m: O(m + log n) once it is whole. Before, O(n + m log m) for a
- * look at every row, and from the second page on O(n / 8 * log n) for a piece: eight pages make it
- * whole. A page of n / 8 keys or more sorts all of them, O(n log n).
+ * Cost, for n keys and a page of m: O(m + log n) once it is made, O(n log n) for the page that makes
+ * it, O(n + m log m) for a page that is selected.
  *
  * Invariants, walked by lapse_order_check:
  *   O1  keys rise strictly through the chunks, and no chunk is empty
- *   O2  it holds exactly the newest row of each key of the table whose hash falls in a part that
- *       it has taken */
+ *   O2  once made, it holds exactly the newest row of each key of the table; before, none */
 #ifndef ENGINE_ORDER_H
 #define ENGINE_ORDER_H
 
@@ -33,8 +30,8 @@ struct lapse_order {
     struct lapse_order_chunk **chunks;
     size_t chunk_count, chunk_cap;
     size_t count;
-    size_t part_count; /* a power of two, at most the table's slots; 0: not begun */
-    size_t taken;      /* parts that it holds, from the lowest; all: it is whole */
+    bool made;
+    bool asked; /* a page has been selected: the next one makes it */
     struct lapse_steady used; /* when a listing last asked for it */
 };
 
@@ -43,28 +40,12 @@ struct lapse_order_at {
     size_t chunk, index;
 };
 
-static inline bool lapse_order_begun(const struct lapse_order *order) {
-    return order->part_count > 0;
-}
-static inline bool lapse_order_whole(const struct lapse_order *order) {
-    return lapse_order_begun(order) && order->taken == order->part_count;
-}
-/* Whether a key with this hash has its place here. */
-static inline bool lapse_order_holds(const struct lapse_order *order, uint32_t hash) {
-    return lapse_order_begun(order) && (hash & (order->part_count - 1)) < order->taken;
-}
-/* Makes the order of a table, unless it is whole. False, and it is given up, when memory runs out.
+/* Makes the order of a table, unless it is made. False, and it is given up, when memory runs out.
  */
 bool lapse_order_make(const lapse_alloc *alloc, struct lapse_order *order,
                       const struct lapse_table *table);
-/* Begins to make it in pieces; it holds nothing yet. */
-void lapse_order_begin(struct lapse_order *order, const struct lapse_table *table);
-/* Takes in a piece of at least `rows` rows, or what is left. Gives the order up when memory runs
+/* Takes in the newest row of a key, in place of an older one. Gives the order up when memory runs
  * out. */
-void lapse_order_take(const lapse_alloc *alloc, struct lapse_order *order,
-                      const struct lapse_table *table, size_t rows);
-/* Takes in the newest row of a key that it holds, in place of an older one. Gives the order up when
- * memory runs out. */
 void lapse_order_put(const lapse_alloc *alloc, struct lapse_order *order, struct lapse_node *node);
 /* Forgets a key that it holds. */
 void lapse_order_remove(const lapse_alloc *alloc, struct lapse_order *order,

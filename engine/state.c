@@ -179,7 +179,7 @@ void lapse_state_trim_orders(struct lapse_state *state) {
     for (size_t i = 0; i < state->by_index.count; i++) {
         struct lapse_order *order = &state->by_index.items[i]->order;
         struct lapse_span unused = lapse_steady_between(order->used, state->last.store);
-        if (lapse_order_begun(order) && unused.ns >= LAPSE_ORDER_UNUSED_NS) {
+        if (order->asked && unused.ns >= LAPSE_ORDER_UNUSED_NS) {
             lapse_order_finish(state->alloc, order);
         }
     }
@@ -259,7 +259,7 @@ static void follow_order(struct lapse_state *state, const struct lapse_node *nod
         return;
     }
     struct lapse_bucket *bucket = lapse_node_bucket(state, node);
-    if (!lapse_order_holds(&bucket->order, node->hash)) {
+    if (!bucket->order.made) {
         return;
     }
     struct lapse_node *newest = lapse_table_find(&bucket->records, lapse_node_key(node));

@@ -142,10 +142,6 @@ bool lapse_table_sorted(const lapse_alloc *alloc, const struct lapse_table *tabl
     return sorted(alloc, table, true, ret);
 }
 
-bool lapse_table_sort(const lapse_alloc *alloc, struct lapse_node **nodes, size_t count) {
-    return count == 0 || sort_nodes(alloc, nodes, count, true);
-}
-
 bool lapse_table_by_revision(const lapse_alloc *alloc, const struct lapse_table *table,
                              struct lapse_node ***ret) {
     return sorted(alloc, table, false, ret);

@@ -39,8 +39,6 @@ struct lapse_node *lapse_table_after(const struct lapse_table *table,
  * from `alloc`, which the caller frees; NULL when empty. False when memory runs out. */
 bool lapse_table_sorted(const lapse_alloc *alloc, const struct lapse_table *table,
                         struct lapse_node ***ret);
-/* Sorts some rows in the same way. False, nothing changed, when memory runs out. */
-bool lapse_table_sort(const lapse_alloc *alloc, struct lapse_node **nodes, size_t count);
 /* All rows by revision, which for a lease is its token; by key where two have the same. */
 bool lapse_table_by_revision(const lapse_alloc *alloc, const struct lapse_table *table,
                              struct lapse_node ***ret);
