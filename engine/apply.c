@@ -19,16 +19,18 @@ enum need {
     NEED_REAP = 256      /* if it gives or takes away markers, what has ended is reaped before */
 };
 
-struct verb_row {
+struct lapse_verb_row {
     unsigned needs;
     enum lapse_status (*run)(struct lapse_job *job);
 };
 
+static bool precede_change(struct lapse_job *job, unsigned needs, struct lapse_command *ret);
 static bool precede_alter(const struct lapse_job *job, struct lapse_command *ret);
 static enum lapse_status find_bucket(struct lapse_job *job);
 static enum lapse_status check_mark(struct lapse_job *job);
-static const struct verb_row *find_row(enum lapse_verb verb);
+static const struct lapse_verb_row *find_row(enum lapse_verb verb);
 static const char *key_word(unsigned needs);
+static inline bool fits(struct lapse_bytes bytes, size_t most, bool may_be_empty);
 static enum lapse_status check_len(struct lapse_job *job, const char *what,
                                    struct lapse_bytes bytes, size_t most, bool may_be_empty);
 static enum lapse_status refuse_len(struct lapse_job *job, const char *what,
@@ -36,7 +38,7 @@ static enum lapse_status refuse_len(struct lapse_job *job, const char *what,
 static enum lapse_status check_extra(struct lapse_job *job);
 static enum lapse_status check_acquire(struct lapse_job *job);
 
-static const struct verb_row verb_rows[] = {
+static const struct lapse_verb_row verb_rows[] = {
     [LAPSE_VERB_OPEN] = {0, lapse_kv_open},
     [LAPSE_VERB_SET] = {NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_write},
     [LAPSE_VERB_CREATE] = {NEED_BUCKET | NEED_KEY | NEED_FLUSH, lapse_kv_write},
@@ -73,30 +75,29 @@ enum { VERB_COUNT = sizeof(verb_rows) / sizeof(verb_rows[0]), MESSAGE_BYTES = 80
 
 enum lapse_status lapse_job_check(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
-    const struct verb_row *row = find_row(command->verb);
+    const struct lapse_verb_row *row = find_row(command->verb);
+    job->row = row;
     if (row == NULL) {
         return lapse_error_set(job->err, LAPSE_INVALID,
                                "%d is not the number of a verb; use one "
                                "of enum lapse_verb",
                                (int)command->verb);
     }
-    enum lapse_status status = LAPSE_OK;
-    if (command->request.len > 0) {
-        status = lapse_request_check(job);
+    enum lapse_status status = command->request.len > 0 ? lapse_request_check(job) : LAPSE_OK;
+    if (status != LAPSE_OK) {
+        return status;
     }
-    if (status == LAPSE_OK &&
-        ((row->needs & NEED_BUCKET) != 0 || command->verb == LAPSE_VERB_OPEN)) {
-        status = check_len(job, "bucket name", command->bucket, LAPSE_BUCKET_NAME_MAX, false);
+    bool placed = (row->needs & NEED_BUCKET) != 0 || command->verb == LAPSE_VERB_OPEN;
+    if (placed && !fits(command->bucket, LAPSE_BUCKET_NAME_MAX, false)) {
+        return refuse_len(job, "bucket name", command->bucket, LAPSE_BUCKET_NAME_MAX);
     }
+    bool required = (row->needs & (NEED_KEY | NEED_NAME | NEED_SESSION)) != 0;
+    if (!fits(command->key, LAPSE_KEY_BYTES_MAX, !required)) {
+        return refuse_len(job, key_word(row->needs), command->key, LAPSE_KEY_BYTES_MAX);
+    }
+    status = check_extra(job);
     if (status == LAPSE_OK) {
-        bool required = (row->needs & (NEED_KEY | NEED_NAME | NEED_SESSION)) != 0;
-        status = check_len(job, key_word(row->needs), command->key, LAPSE_KEY_BYTES_MAX, !required);
-    }
-    if (status == LAPSE_OK) {
-        status = check_extra(job);
-    }
-    if (status == LAPSE_OK) {
-        job->klass = lapse_ephemeral_class(job);
+        job->klass = lapse_ephemeral_class(job, lapse_command_class(command));
     }
     bool named = command->verb == LAPSE_VERB_MARK && command->bucket.len > 0;
     if (status != LAPSE_OK || ((row->needs & NEED_BUCKET) == 0 && !named)) {
@@ -108,7 +109,7 @@ enum lapse_status lapse_job_check(struct lapse_job *job) {
 static enum lapse_status find_bucket(struct lapse_job *job) {
     const struct lapse_command *command = job->command;
     struct lapse_bucket *recent = job->state->recent;
-    if (recent != NULL && lapse_bytes_equal(lapse_node_key(recent->row), command->bucket)) {
+    if (recent != NULL && lapse_node_has_key(recent->row, command->bucket)) {
         job->bucket = recent;
         return LAPSE_OK;
     }
@@ -125,40 +126,22 @@ static enum lapse_status find_bucket(struct lapse_job *job) {
 
 bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret) {
     const struct lapse_command *command = job->command;
-    unsigned needs = find_row(command->verb)->needs;
+    unsigned needs = job->row->needs;
     job->looked = false;
     /* A log command that is the first to reach a date tells so by its own commit. */
     if (job->klass != LAPSE_CLASS_LOG && lapse_peaks_due(job->state, &job->now)) {
         *ret = (struct lapse_command){.verb = LAPSE_VERB_MARK};
         return true;
     }
-    if ((needs & NEED_BATCH) != 0) {
-        return lapse_batch_owed(job, ret);
+    if ((needs & NEED_USE) == 0) {
+        return precede_change(job, needs, ret);
     }
-    if ((needs & NEED_REAP) != 0) {
-        return precede_alter(job, ret);
-    }
-    if ((needs & NEED_FLUSH_DUE) != 0) {
-        return lapse_idle_owed_due(job->state, &job->now, ret);
-    }
-    bool looks = (needs & NEED_USE) != 0 &&
-                 (command->u.read.peek || command->u.read.has_revision);
-    if ((needs & (NEED_FLUSH | NEED_USE)) == 0 || looks) {
+    if (command->u.read.peek || command->u.read.has_revision) {
         return false;
     }
-    /* Only an idle row can be renewed, and only one that was used owes a flush. */
-    bool owes = job->state->deferred_first != NULL;
-    if ((needs & NEED_FLUSH) != 0 && !owes) {
-        return false;
-    }
-    struct lapse_node *node = lapse_job_find(job);
-    if (node == NULL) {
-        return false;
-    }
-    if ((needs & NEED_FLUSH) != 0) {
-        return lapse_idle_owed(job->state, node, ret);
-    }
-    node = lapse_record_current(job->state, node, &job->now, true);
+    /* Only an idle row can be renewed. */
+    struct lapse_node *node =
+        lapse_record_current(job->state, lapse_job_find(job), &job->now, true);
     if (node == NULL || !node->now.idle) {
         return false;
     }
@@ -168,21 +151,13 @@ bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret) {
     return owed;
 }
 
-struct lapse_node *lapse_job_find(struct lapse_job *job) {
-    if (!job->looked) {
-        job->looked = true;
-        job->found = lapse_table_find(&job->bucket->records, job->command->key);
-    }
-    return job->found;
-}
-
 enum lapse_status lapse_job_no_memory(const struct lapse_job *job) {
     return lapse_error_set(job->err, LAPSE_NOMEM, "%s: memory ran out; nothing was changed",
                            lapse_verb_word(job->command->verb));
 }
 
 enum lapse_status lapse_job_apply(struct lapse_job *job) {
-    const struct verb_row *row = find_row(job->command->verb);
+    const struct lapse_verb_row *row = job->row;
     bool remembered = job->command->request.len > 0;
     enum lapse_status status = LAPSE_OK;
     bool judged = remembered && lapse_decide_condition_first(job->state) &&
@@ -195,6 +170,25 @@ enum lapse_status lapse_job_apply(struct lapse_job *job) {
     }
     status = row->run(job);
     return status == LAPSE_OK && remembered ? lapse_request_note(job) : status;
+}
+
+/* What must precede a command that uses no key. */
+static bool precede_change(struct lapse_job *job, unsigned needs, struct lapse_command *ret) {
+    if ((needs & NEED_REAP) != 0) {
+        return precede_alter(job, ret);
+    }
+    /* Only a key that was used owes a flush. */
+    if (job->state->deferred_first == NULL) {
+        return false;
+    }
+    if ((needs & NEED_BATCH) != 0) {
+        return lapse_batch_owed(job, ret);
+    }
+    if ((needs & NEED_FLUSH_DUE) != 0) {
+        return lapse_idle_owed_due(job->state, &job->now, ret);
+    }
+    const struct lapse_node *node = (needs & NEED_FLUSH) != 0 ? lapse_job_find(job) : NULL;
+    return node != NULL && lapse_idle_owed(job->state, node, ret);
 }
 
 /* An end is marked as its bucket says when it comes. So before the bucket says otherwise, the
@@ -215,7 +209,7 @@ static bool precede_alter(const struct lapse_job *job, struct lapse_command *ret
     return true;
 }
 
-static const struct verb_row *find_row(enum lapse_verb verb) {
+static const struct lapse_verb_row *find_row(enum lapse_verb verb) {
     bool known = (unsigned)verb < VERB_COUNT && verb_rows[verb].run != NULL;
     return known ? &verb_rows[verb] : NULL;
 }
@@ -230,10 +224,11 @@ static const char *key_word(unsigned needs) {
 
 static enum lapse_status check_len(struct lapse_job *job, const char *what,
                                    struct lapse_bytes bytes, size_t most, bool may_be_empty) {
-    if (bytes.len <= most && (bytes.len > 0 || may_be_empty)) {
-        return LAPSE_OK;
-    }
-    return refuse_len(job, what, bytes, most);
+    return fits(bytes, most, may_be_empty) ? LAPSE_OK : refuse_len(job, what, bytes, most);
+}
+
+static inline bool fits(struct lapse_bytes bytes, size_t most, bool may_be_empty) {
+    return bytes.len <= most && (bytes.len > 0 || may_be_empty);
 }
 
 static enum lapse_status refuse_len(struct lapse_job *job, const char *what,

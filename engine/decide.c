@@ -2,8 +2,6 @@
  * differently; strict's answer comes first. */
 #include "decide.h"
 
-#include "mark.h"
-
 enum {
     UNUSED_RECORDS_MIN = 200, /* with fewer ephemeral leases none is dropped */
     UNUSED_MESSAGES = 500,    /* they are looked at once in so many calls */
@@ -71,8 +69,8 @@ int64_t lapse_decide_come_at(const struct lapse_state *state, int64_t end_ns) {
     return least_above(state, end_ns);
 }
 
-bool lapse_decide_advance(const struct lapse_state *state, const struct lapse_mark *from,
-                          const struct lapse_reading *reading, struct lapse_mark *ret) {
+bool lapse_decide_advance_by_policy(const struct lapse_state *state, const struct lapse_mark *from,
+                                    const struct lapse_reading *reading, struct lapse_mark *ret) {
     unsigned back = lapse_policy(state, LAPSE_POLICY_WALL_BACK);
     if (back == 0) {
         return lapse_mark_advance(from, reading, ret);
@@ -130,10 +128,11 @@ struct lapse_wall lapse_decide_date(const struct lapse_state *state, struct laps
     return (struct lapse_wall){cut(state, date.ns)};
 }
 
-enum lapse_status lapse_decide_own_term(const struct lapse_state *state,
-                                        const struct lapse_bucket *bucket,
-                                        const struct lapse_term *given,
-                                        const struct lapse_term **ret, struct lapse_error *err) {
+enum lapse_status lapse_decide_own_term_by_policy(const struct lapse_state *state,
+                                                  const struct lapse_bucket *bucket,
+                                                  const struct lapse_term *given,
+                                                  const struct lapse_term **ret,
+                                                  struct lapse_error *err) {
     static const struct lapse_term none = {0};
     unsigned policy = lapse_policy(state, LAPSE_POLICY_OWN_TERM);
     *ret = given;
@@ -153,24 +152,23 @@ enum lapse_status lapse_decide_own_term(const struct lapse_state *state,
         lapse_bytes_print(lapse_node_key(bucket->row), name, sizeof(name)));
 }
 
-const struct lapse_term *lapse_decide_default(const struct lapse_state *state,
-                                              const struct lapse_bucket *bucket) {
+const struct lapse_term *lapse_decide_default_by_policy(const struct lapse_state *state,
+                                                        const struct lapse_bucket *bucket) {
     static const struct lapse_term none = {0};
     bool call = lapse_policy(state, LAPSE_POLICY_PLAIN_SET) == LAPSE_PLAIN_SET_CALL;
     return call ? &none : &bucket->config.term;
 }
 
-bool lapse_decide_keeps_end(const struct lapse_state *state, const struct lapse_bucket *bucket,
-                            const struct lapse_term *own) {
-    if (own->given == LAPSE_TERM_KEEP) {
-        return true;
-    }
+bool lapse_decide_keeps_end_by_policy(const struct lapse_state *state,
+                                      const struct lapse_bucket *bucket,
+                                      const struct lapse_term *own) {
     return lapse_policy(state, LAPSE_POLICY_PLAIN_SET) == LAPSE_PLAIN_SET_KEEP && own->given == 0 &&
            bucket->config.term.given != LAPSE_TERM_IDLE;
 }
 
-void lapse_decide_idle_own(const struct lapse_state *state, const struct lapse_bucket *bucket,
-                           const struct lapse_now *now, struct lapse_image *image) {
+void lapse_decide_idle_own_by_policy(const struct lapse_state *state,
+                                     const struct lapse_bucket *bucket,
+                                     const struct lapse_now *now, struct lapse_image *image) {
     if (lapse_policy(state, LAPSE_POLICY_IDLE_OWN) == 0 ||
         bucket->config.term.given != LAPSE_TERM_IDLE || image->source != LAPSE_SOURCE_OWN ||
         image->idle || lapse_term_past(image, now)) {
@@ -219,8 +217,9 @@ bool lapse_decide_tells(const struct lapse_state *state, int64_t revision, int64
     return old_revision == 0 && lapse_policy(state, LAPSE_POLICY_DELETE_ENDED) != 0;
 }
 
-bool lapse_decide_next_revision(const struct lapse_state *state, const struct lapse_bucket *bucket,
-                                struct lapse_bytes key, int64_t *ret) {
+bool lapse_decide_next_revision_by_policy(const struct lapse_state *state,
+                                          const struct lapse_bucket *bucket,
+                                          struct lapse_bytes key, int64_t *ret) {
     int64_t last = bucket->row->now.revision;
     if (lapse_policy(state, LAPSE_POLICY_REVISION) == LAPSE_REVISION_STORE) {
         last = state->revision;
@@ -232,8 +231,9 @@ bool lapse_decide_next_revision(const struct lapse_state *state, const struct la
     return last != INT64_MAX;
 }
 
-bool lapse_decide_takes_revision(const struct lapse_state *state,
-                                 const struct lapse_bucket *bucket, enum lapse_event_kind kind) {
+bool lapse_decide_takes_revision_by_policy(const struct lapse_state *state,
+                                           const struct lapse_bucket *bucket,
+                                           enum lapse_event_kind kind) {
     bool removes = kind == LAPSE_EVENT_DELETE || kind == LAPSE_EVENT_PURGE;
     return lapse_policy(state, LAPSE_POLICY_REVISION) != LAPSE_REVISION_STORE || !removes ||
            lapse_decide_leaves_trace(state, bucket);

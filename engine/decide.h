@@ -6,7 +6,7 @@
 #ifndef ENGINE_DECIDE_H
 #define ENGINE_DECIDE_H
 
-#include "state.h"
+#include "mark.h"
 
 /* The values of the policies, in the order of their words. */
 enum {
@@ -67,8 +67,15 @@ int64_t lapse_decide_come_at(const struct lapse_state *state, int64_t end_ns);
 int64_t lapse_decide_reap_at(const struct lapse_state *state, int64_t end_ns);
 /* Store time and reading that follow `from` when the clock shows `reading`; M1 to M4 of mark.c.
  * False past the range. */
-bool lapse_decide_advance(const struct lapse_state *state, const struct lapse_mark *from,
-                          const struct lapse_reading *reading, struct lapse_mark *ret);
+bool lapse_decide_advance_by_policy(const struct lapse_state *state, const struct lapse_mark *from,
+                                    const struct lapse_reading *reading, struct lapse_mark *ret);
+static inline bool lapse_decide_advance(const struct lapse_state *state,
+                                        const struct lapse_mark *from,
+                                        const struct lapse_reading *reading,
+                                        struct lapse_mark *ret) {
+    return state->strict ? lapse_mark_advance(from, reading, ret)
+                         : lapse_decide_advance_by_policy(state, from, reading, ret);
+}
 /* Whether an open at `reading` knows the time without the ceiling. */
 bool lapse_decide_time_known(const struct lapse_state *state, const struct lapse_reading *reading);
 /* Whether store time may go back, so that rows may have been written after the mark. */
@@ -83,20 +90,51 @@ enum lapse_status lapse_decide_span(const struct lapse_state *state, bool own,
 struct lapse_wall lapse_decide_date(const struct lapse_state *state, struct lapse_wall date);
 /* The term that a write of a key has of its own: as given, or none where the bucket allows none.
  * INVALID: it is refused. */
-enum lapse_status lapse_decide_own_term(const struct lapse_state *state,
-                                        const struct lapse_bucket *bucket,
-                                        const struct lapse_term *given,
-                                        const struct lapse_term **ret, struct lapse_error *err);
+enum lapse_status lapse_decide_own_term_by_policy(const struct lapse_state *state,
+                                                  const struct lapse_bucket *bucket,
+                                                  const struct lapse_term *given,
+                                                  const struct lapse_term **ret,
+                                                  struct lapse_error *err);
+static inline enum lapse_status lapse_decide_own_term(const struct lapse_state *state,
+                                                      const struct lapse_bucket *bucket,
+                                                      const struct lapse_term *given,
+                                                      const struct lapse_term **ret,
+                                                      struct lapse_error *err) {
+    if (state->strict) {
+        *ret = given;
+        return LAPSE_OK;
+    }
+    return lapse_decide_own_term_by_policy(state, bucket, given, ret, err);
+}
 /* The default that a write without a term of its own falls back to. */
-const struct lapse_term *lapse_decide_default(const struct lapse_state *state,
-                                              const struct lapse_bucket *bucket);
+const struct lapse_term *lapse_decide_default_by_policy(const struct lapse_state *state,
+                                                        const struct lapse_bucket *bucket);
+static inline const struct lapse_term *lapse_decide_default(const struct lapse_state *state,
+                                                            const struct lapse_bucket *bucket) {
+    return state->strict ? &bucket->config.term : lapse_decide_default_by_policy(state, bucket);
+}
 /* Whether a write without a term of its own keeps a live key's end. */
-bool lapse_decide_keeps_end(const struct lapse_state *state, const struct lapse_bucket *bucket,
-                            const struct lapse_term *own);
+bool lapse_decide_keeps_end_by_policy(const struct lapse_state *state,
+                                      const struct lapse_bucket *bucket,
+                                      const struct lapse_term *own);
+static inline bool lapse_decide_keeps_end(const struct lapse_state *state,
+                                          const struct lapse_bucket *bucket,
+                                          const struct lapse_term *own) {
+    return own->given == LAPSE_TERM_KEEP ||
+           (!state->strict && lapse_decide_keeps_end_by_policy(state, bucket, own));
+}
 /* Completes the own term of a key in an idle bucket: where reads lose it, they renew it by the
  * bucket's span. */
-void lapse_decide_idle_own(const struct lapse_state *state, const struct lapse_bucket *bucket,
-                           const struct lapse_now *now, struct lapse_image *image);
+void lapse_decide_idle_own_by_policy(const struct lapse_state *state,
+                                     const struct lapse_bucket *bucket,
+                                     const struct lapse_now *now, struct lapse_image *image);
+static inline void lapse_decide_idle_own(const struct lapse_state *state,
+                                         const struct lapse_bucket *bucket,
+                                         const struct lapse_now *now, struct lapse_image *image) {
+    if (!state->strict) {
+        lapse_decide_idle_own_by_policy(state, bucket, now, image);
+    }
+}
 /* OK, or INVALID: no bucket of this store has such words. */
 enum lapse_status lapse_decide_words(const struct lapse_state *state,
                                      const struct lapse_bucket_config *config,
@@ -117,11 +155,24 @@ static inline bool lapse_decide_by_bucket(const struct lapse_state *state) {
     return lapse_policy(state, LAPSE_POLICY_REVISION) < LAPSE_REVISION_STORE;
 }
 /* The revision of the next event of a key. False: the last one has been given. */
-bool lapse_decide_next_revision(const struct lapse_state *state, const struct lapse_bucket *bucket,
-                                struct lapse_bytes key, int64_t *ret);
+bool lapse_decide_next_revision_by_policy(const struct lapse_state *state,
+                                          const struct lapse_bucket *bucket,
+                                          struct lapse_bytes key, int64_t *ret);
+static inline bool lapse_decide_next_revision(const struct lapse_state *state,
+                                              const struct lapse_bucket *bucket,
+                                              struct lapse_bytes key, int64_t *ret) {
+    return state->strict ? lapse_exact_add(bucket->row->now.revision, 1, ret)
+                         : lapse_decide_next_revision_by_policy(state, bucket, key, ret);
+}
 /* Whether an event takes a revision; one that does not has that of the entry. */
-bool lapse_decide_takes_revision(const struct lapse_state *state,
-                                 const struct lapse_bucket *bucket, enum lapse_event_kind kind);
+bool lapse_decide_takes_revision_by_policy(const struct lapse_state *state,
+                                           const struct lapse_bucket *bucket,
+                                           enum lapse_event_kind kind);
+static inline bool lapse_decide_takes_revision(const struct lapse_state *state,
+                                               const struct lapse_bucket *bucket,
+                                               enum lapse_event_kind kind) {
+    return state->strict || lapse_decide_takes_revision_by_policy(state, bucket, kind);
+}
 /* Whether a delete or purge leaves a record. */
 bool lapse_decide_leaves_trace(const struct lapse_state *state, const struct lapse_bucket *bucket);
 /* How long a trace lives; 0: it has no end. */

@@ -37,12 +37,8 @@ struct lapse_node *lapse_ephemeral_find(const struct lapse_state *state, struct 
     return node != NULL && node->placed && now->due_ns < node->now.end_ns ? node : NULL;
 }
 
-enum lapse_class lapse_ephemeral_class(const struct lapse_job *job) {
+enum lapse_class lapse_ephemeral_decides(const struct lapse_job *job) {
     const struct lapse_command *command = job->command;
-    enum lapse_class klass = lapse_command_class(command);
-    if (klass != LAPSE_CLASS_LOG || job->state->ephemeral.names.count == 0) {
-        return klass;
-    }
     bool local = decides(job->state, command, &job->now);
     for (size_t i = 0; command->verb == LAPSE_VERB_BATCH && i < command->u.batch.count; i++) {
         local = local || decides(job->state, &command->u.batch.commands[i], &job->now);

@@ -8,8 +8,14 @@
 /* The live ephemeral lease of that name, or NULL. */
 struct lapse_node *lapse_ephemeral_find(const struct lapse_state *state, struct lapse_bytes name,
                                         const struct lapse_now *now);
-/* The class of a checked command by what is live at its instant. */
-enum lapse_class lapse_ephemeral_class(const struct lapse_job *job);
+/* The class of a checked log command by what is live at its instant: the tenure may decide it. */
+enum lapse_class lapse_ephemeral_decides(const struct lapse_job *job);
+/* The class of any checked command; `klass` is that of its verb. */
+static inline enum lapse_class lapse_ephemeral_class(const struct lapse_job *job,
+                                                     enum lapse_class klass) {
+    bool never = klass != LAPSE_CLASS_LOG || job->state->ephemeral.names.count == 0;
+    return never ? klass : lapse_ephemeral_decides(job);
+}
 /* The greatest token given so far, of either durability. */
 int64_t lapse_ephemeral_token(const struct lapse_state *state);
 /* Whether the checked command would grant an ephemeral lease now. */

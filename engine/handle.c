@@ -10,15 +10,18 @@
 
 static enum lapse_status open_state(struct lapse *store, struct lapse_error *err);
 static enum lapse_status carry_out(struct lapse *store, struct lapse_job *job);
-static enum lapse_status enter(const struct lapse *store, struct lapse_job *job,
-                               struct lapse_mark *ret);
-static bool precede(const struct lapse *store, struct lapse_job *job, struct lapse_command *ret);
+static enum lapse_status carry_out_locked(struct lapse *store, struct lapse_job *job);
+static inline enum lapse_status enter(const struct lapse *store, struct lapse_job *job,
+                                      struct lapse_mark *ret);
+static enum lapse_status turn_away(const struct lapse_job *job, enum lapse_status status);
+static inline bool precede(const struct lapse *store, struct lapse_job *job,
+                           struct lapse_command *ret);
 static enum lapse_status tell_preceding(struct lapse *store, const struct lapse_command *command,
                                         struct lapse_command *ret, struct lapse_error *err);
 static void make_levels(const lapse_alloc *alloc, struct lapse_wheel *wheel);
 static void tell_due(const struct lapse *store, struct lapse_due *ret_due);
 static enum lapse_status issue(struct lapse *store, struct lapse_job *job);
-static enum lapse_status run(struct lapse *store, struct lapse_job *job);
+static inline enum lapse_status run(struct lapse *store, struct lapse_job *job);
 static bool must_commit(const struct lapse_job *job);
 static enum lapse_status commit(struct lapse *store, struct lapse_job *job);
 static struct lapse_steady shown_time(const struct lapse *store, const struct lapse_job *job);
@@ -106,10 +109,7 @@ enum lapse_status lapse_apply(struct lapse *store, const struct lapse_command *c
                               struct lapse_result *result, struct lapse_error *err) {
     struct lapse_job job = {
         .state = &store->state, .command = command, .result = result, .err = err};
-    lapse_lock_enter(store->lock);
-    enum lapse_status status = carry_out(store, &job);
-    lapse_lock_leave(store->lock);
-    return status;
+    return store->lock == NULL ? carry_out(store, &job) : carry_out_locked(store, &job);
 }
 
 enum lapse_status lapse_preceding(struct lapse *store, const struct lapse_command *command,
@@ -272,6 +272,13 @@ static enum lapse_status carry_out(struct lapse *store, struct lapse_job *job) {
     return status;
 }
 
+static enum lapse_status carry_out_locked(struct lapse *store, struct lapse_job *job) {
+    lapse_lock_take(store->lock);
+    enum lapse_status status = carry_out(store, job);
+    lapse_lock_give(store->lock);
+    return status;
+}
+
 /* The instant of the decision. A call that failed before its instant was made durable tells the
  * ceiling instead (C1). */
 static struct lapse_steady shown_time(const struct lapse *store, const struct lapse_job *job) {
@@ -281,33 +288,44 @@ static struct lapse_steady shown_time(const struct lapse *store, const struct la
 }
 
 /* The door: the clock is read here, once, and store time goes on from the last command's. */
-static enum lapse_status enter(const struct lapse *store, struct lapse_job *job,
-                               struct lapse_mark *ret) {
+static inline enum lapse_status enter(const struct lapse *store, struct lapse_job *job,
+                                      struct lapse_mark *ret) {
     const struct lapse_state *state = &store->state;
     struct lapse_reading reading;
-    struct lapse_mark next;
-    job->now = lapse_decide_now(state, state->last.store, state->last.reading.wall, 0);
+    enum lapse_status status = LAPSE_OK;
+    struct lapse_mark next = state->last;
     if (store->unavailable) {
-        return lapse_error_set(job->err, LAPSE_UNAVAILABLE,
-                               "the outcome of an earlier commit is "
-                               "unknown; close this store and open it again");
-    }
-    if (store->clock.read(store->clock.ctx, &reading) != LAPSE_OK) {
-        return lapse_error_set(job->err, LAPSE_IO,
-                               "the clock could not be read; nothing was "
-                               "changed");
-    }
-    if (!lapse_decide_advance(state, &state->last, &reading, &next)) {
-        return lapse_error_set(job->err, LAPSE_RANGE, "store time would leave its range");
+        status = LAPSE_UNAVAILABLE;
+    } else if (store->clock.read(store->clock.ctx, &reading) != LAPSE_OK) {
+        status = LAPSE_IO;
+    } else if (!lapse_decide_advance(state, &state->last, &reading, &next)) {
+        next = state->last;
+        status = LAPSE_RANGE;
     }
     job->now = lapse_decide_now(state, next.store, next.reading.wall, 0);
     *ret = next;
-    return LAPSE_OK;
+    return status == LAPSE_OK ? LAPSE_OK : turn_away(job, status);
+}
+
+/* Why a command does not get past the door. */
+static enum lapse_status turn_away(const struct lapse_job *job, enum lapse_status status) {
+    switch (status) {
+    case LAPSE_UNAVAILABLE:
+        return lapse_error_set(job->err, status,
+                               "the outcome of an earlier commit is unknown; close this store and "
+                               "open it again");
+    case LAPSE_IO:
+        return lapse_error_set(job->err, status,
+                               "the clock could not be read; nothing was changed");
+    default:
+        return lapse_error_set(job->err, status, "store time would leave its range");
+    }
 }
 
 /* The next log command that must precede: what the instant itself asks for, then what the rows
  * that the command looks at ask for. */
-static bool precede(const struct lapse *store, struct lapse_job *job, struct lapse_command *ret) {
+static inline bool precede(const struct lapse *store, struct lapse_job *job,
+                           struct lapse_command *ret) {
     return lapse_ceiling_owed(store, job, ret) || lapse_job_precede(job, ret);
 }
 
@@ -341,7 +359,7 @@ static enum lapse_status issue(struct lapse *store, struct lapse_job *job) {
 }
 
 /* Gives the command its number, applies it and makes it durable, or leaves the state as it was. */
-static enum lapse_status run(struct lapse *store, struct lapse_job *job) {
+static inline enum lapse_status run(struct lapse *store, struct lapse_job *job) {
     struct lapse_state *state = &store->state;
     /* What is stored as a number must be one that a load takes. */
     if (state->seq >= INT64_MAX - 1) {
@@ -385,7 +403,7 @@ static enum lapse_status commit(struct lapse *store, struct lapse_job *job) {
     enum lapse_sync sync = lapse_ceiling_sync(store, job);
     struct lapse_mark before = state->mark;
     enum lapse_status status = LAPSE_OK;
-    if (!lapse_peaks_plan(state, &state->last)) {
+    if (lapse_peaks_matter(state) && !lapse_peaks_plan(state, &state->last)) {
         status = lapse_error_set(err, LAPSE_NOMEM, "no memory for the reading of a clock");
     }
     state->mark = state->last;
@@ -405,6 +423,8 @@ static enum lapse_status commit(struct lapse *store, struct lapse_job *job) {
         return status;
     }
     lapse_txn_finish(state);
-    lapse_peaks_keep(state);
+    if (lapse_peaks_matter(state)) {
+        lapse_peaks_keep(state);
+    }
     return LAPSE_OK;
 }

@@ -25,9 +25,10 @@ static struct lapse_deferred **slot_of(const struct lapse_state *state,
                                        const struct lapse_node *node);
 static void enqueue(struct lapse_state *state, struct lapse_deferred *deferred);
 
-struct lapse_end lapse_idle_end(const struct lapse_state *state, const struct lapse_node *node) {
+struct lapse_end lapse_idle_end_deferred(const struct lapse_state *state,
+                                         const struct lapse_node *node) {
     struct lapse_end end = lapse_state_end(&node->now);
-    if (!node->deferred || !lapse_decide_shows_renewal(state)) {
+    if (!lapse_decide_shows_renewal(state)) {
         return end;
     }
     /* What is deferred says more than the row does (S5). */
@@ -42,9 +43,9 @@ bool lapse_idle_moves(const struct lapse_state *state, const struct lapse_image 
     return moved_end(state, image, used_ns, &end);
 }
 
-bool lapse_idle_live(const struct lapse_state *state, const struct lapse_node *node,
-                     const struct lapse_now *now) {
-    if (node->deferred && lapse_decide_shows_renewal(state)) {
+bool lapse_idle_live_deferred(const struct lapse_state *state, const struct lapse_node *node,
+                              const struct lapse_now *now) {
+    if (lapse_decide_shows_renewal(state)) {
         return now->due_keys_ns < lapse_idle_end(state, node).ns;
     }
     return lapse_state_live(node, now);

@@ -81,6 +81,11 @@ enum lapse_status lapse_kv_write(struct lapse_job *job) {
                                "create writes only where nothing is live, so there is no end to "
                                "keep; give another term, or none");
     }
+    /* Looked up first: what it waits for comes in while the term is reckoned. */
+    const struct lapse_node *live = find_live(job);
+    if (live != NULL) {
+        lapse_node_prefetch_change(live);
+    }
     enum lapse_status status =
         lapse_decide_own_term(job->state, job->bucket, term, &term, job->err);
     if (status == LAPSE_OK) {
@@ -94,7 +99,6 @@ enum lapse_status lapse_kv_write(struct lapse_job *job) {
         return status;
     }
     lapse_decide_idle_own(job->state, job->bucket, &job->now, &image);
-    const struct lapse_node *live = find_live(job);
     if (command->verb == LAPSE_VERB_CREATE && live != NULL) {
         return LAPSE_EXISTS;
     }

@@ -26,18 +26,12 @@ void lapse_lock_free(const lapse_alloc *alloc, struct lapse_lock *lock) {
     lapse_alloc_free(alloc, lock, sizeof(*lock));
 }
 
-void lapse_lock_enter(struct lapse_lock *lock) {
-    if (lock == NULL) {
-        return;
-    }
+void lapse_lock_take(struct lapse_lock *lock) {
     int failed = pthread_mutex_lock(&lock->mutex);
     LAPSE_ASSERT(failed == 0);
 }
 
-void lapse_lock_leave(struct lapse_lock *lock) {
-    if (lock == NULL) {
-        return;
-    }
+void lapse_lock_give(struct lapse_lock *lock) {
     int failed = pthread_mutex_unlock(&lock->mutex);
     LAPSE_ASSERT(failed == 0);
 }

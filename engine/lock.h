@@ -11,8 +11,19 @@ struct lapse_lock;
 struct lapse_lock *lapse_lock_make(const lapse_alloc *alloc);
 /* NULL is allowed. Nobody may hold it. */
 void lapse_lock_free(const lapse_alloc *alloc, struct lapse_lock *lock);
-/* Waits for the mutex, and gives it back. Of NULL, nothing: one thread at a time is there. */
-void lapse_lock_enter(struct lapse_lock *lock);
-void lapse_lock_leave(struct lapse_lock *lock);
+/* Waits for the mutex, and gives it back. */
+void lapse_lock_take(struct lapse_lock *lock);
+void lapse_lock_give(struct lapse_lock *lock);
+/* The same; of NULL, nothing: one thread at a time is there. */
+static inline void lapse_lock_enter(struct lapse_lock *lock) {
+    if (lock != NULL) {
+        lapse_lock_take(lock);
+    }
+}
+static inline void lapse_lock_leave(struct lapse_lock *lock) {
+    if (lock != NULL) {
+        lapse_lock_give(lock);
+    }
+}
 
 #endif

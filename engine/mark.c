@@ -7,6 +7,8 @@
  *   M4  a sum past the range is told, never wrapped */
 #include "mark.h"
 
+#include "exact.h"
+
 bool lapse_mark_advance(const struct lapse_mark *from, const struct lapse_reading *reading,
                         struct lapse_mark *ret) {
     bool same = reading->boot == from->reading.boot;
@@ -14,10 +16,10 @@ bool lapse_mark_advance(const struct lapse_mark *from, const struct lapse_readin
     int64_t after = same ? reading->raw_ns : reading->wall.ns;
     int64_t passed = 0;
     ret->reading = *reading;
-    if (after > before && !lapse_ns_sub(after, before, &passed)) {
+    if (after > before && !lapse_exact_sub(after, before, &passed)) {
         return false;
     }
-    return lapse_steady_add(from->store, (struct lapse_span){passed}, &ret->store);
+    return lapse_exact_add(from->store.ns, passed, &ret->store.ns);
 }
 
 bool lapse_mark_parted(const struct lapse_mark *mark, const struct lapse_now *now) {

@@ -9,6 +9,8 @@
 
 #include "lapse/journal.h"
 
+#include <string.h>
+
 /* A hint that memory is looked at soon: a store of millions of rows mostly waits for its memory. */
 #if defined(__GNUC__) || defined(__clang__)
 #define LAPSE_PREFETCH(ptr) __builtin_prefetch(ptr)
@@ -85,10 +87,31 @@ void lapse_node_free(const lapse_alloc *alloc, struct lapse_node *node);
 static inline struct lapse_bytes lapse_node_key(const struct lapse_node *node) {
     return (struct lapse_bytes){node->key, node->key_len};
 }
+static inline bool lapse_node_has_key(const struct lapse_node *node, struct lapse_bytes key) {
+    enum { WORD = sizeof(uint64_t) };
+    if (node->key_len != key.len) {
+        return false;
+    }
+    if (key.len < WORD || key.len > 2 * WORD) {
+        return key.len == 0 || memcmp(node->key, key.data, key.len) == 0;
+    }
+    /* Most keys are so short: two words that may overlap. */
+    return memcmp(node->key, key.data, WORD) == 0 &&
+           memcmp(node->key + key.len - WORD, key.data + key.len - WORD, WORD) == 0;
+}
 /* Asks for both lines of memory that a row usually lies in. */
 static inline void lapse_node_prefetch(const struct lapse_node *node) {
     LAPSE_PREFETCH(node);
     LAPSE_PREFETCH(node->key);
+}
+/* Asks for the rows that changing this one looks at: the next of its chain, which may be older, and
+ * its neighbours in the wheel. */
+static inline void lapse_node_prefetch_change(const struct lapse_node *node) {
+    LAPSE_PREFETCH(node->next);
+    if (node->placed && node->now.end_kind == LAPSE_END_STEADY) {
+        LAPSE_PREFETCH(node->at.wheel.next);
+        LAPSE_PREFETCH(node->at.wheel.prev);
+    }
 }
 /* The hash by which a key is looked up. */
 uint32_t lapse_node_hash(struct lapse_bytes key);

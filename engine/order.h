@@ -7,8 +7,8 @@
  * every row of the table, and the second makes it: who asks for one page alone does not wait for a
  * sort of all.
  *
- * Cost, for n keys and a page of m: O(m + log n) once it is made, O(n log n) for the page that makes
- * it, O(n + m log m) for a page that is selected.
+ * Cost, for n keys and a page of m: O(m + log n) once it is made, O(n log n) for the page that
+ * makes it, O(n + m log m) for a page that is selected.
  *
  * Invariants, walked by lapse_order_check:
  *   O1  keys rise strictly through the chunks, and no chunk is empty

@@ -23,10 +23,6 @@ bool lapse_peaks_reached(const struct lapse_state *state, const struct lapse_ima
     return lapse_decide_wall_due(state, most) >= image->end_ns;
 }
 
-bool lapse_peaks_due(const struct lapse_state *state, const struct lapse_now *now) {
-    return state->wall.count > 0 && state->wall.items[0]->now.end_ns <= now->due_wall_ns;
-}
-
 bool lapse_peaks_plan(struct lapse_state *state, const struct lapse_mark *next) {
     struct lapse_peaks *peaks = &state->peaks;
     int64_t wall = next->reading.wall.ns;

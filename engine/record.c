@@ -22,19 +22,9 @@ static enum lapse_status uncover(struct lapse_job *job, struct lapse_node *node)
 static enum lapse_why why_gone(const struct lapse_image *image);
 static bool covers_older(const struct lapse_node *newest, const struct lapse_image *image);
 
-bool lapse_record_live(const struct lapse_node *newest, const struct lapse_now *now) {
-    return newest != NULL && newest->now.record == LAPSE_RECORD_VALUE &&
-           lapse_state_live(newest, now);
-}
-
-bool lapse_record_shown(const struct lapse_state *state, const struct lapse_node *newest,
-                        const struct lapse_now *now) {
-    return newest != NULL && newest->now.record == LAPSE_RECORD_VALUE &&
-           lapse_idle_live(state, newest, now);
-}
-
-struct lapse_node *lapse_record_current(const struct lapse_state *state, struct lapse_node *newest,
-                                        const struct lapse_now *now, bool deferred) {
+struct lapse_node *lapse_record_current_by_policy(const struct lapse_state *state,
+                                                  struct lapse_node *newest,
+                                                  const struct lapse_now *now, bool deferred) {
     struct lapse_node *node = newest;
     while (lapse_decide_older_lives(state) && node != NULL &&
            !(deferred ? lapse_idle_live(state, node, now) : lapse_state_live(node, now))) {

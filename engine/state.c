@@ -153,13 +153,16 @@ void lapse_state_place(struct lapse_state *state, struct lapse_node *node,
     bool came = image->present && !node->now.present;
     bool went = node->now.present && !image->present;
     const unsigned char *blob_before = node->now.blob;
+    int64_t revision_before = node->now.revision;
     node->now = *image;
     if (went) {
         lapse_table_unlink(table_of(state, node), node);
     }
-    const struct lapse_node *older = image->present && !came ? lapse_table_older(node) : NULL;
-    /* A row that stays keeps its place among its twins. */
-    LAPSE_ASSERT(older == NULL || older->now.revision < image->revision);
+    if (image->present && !came && image->revision < revision_before) {
+        /* A row that stays keeps its place among its twins. */
+        const struct lapse_node *older = lapse_table_older(node);
+        LAPSE_ASSERT(older == NULL || older->now.revision < image->revision);
+    }
     if (came) {
         lapse_table_link(table_of(state, node), node);
     }
@@ -183,36 +186,6 @@ void lapse_state_trim_orders(struct lapse_state *state) {
             lapse_order_finish(state->alloc, order);
         }
     }
-}
-
-bool lapse_state_live(const struct lapse_node *node, const struct lapse_now *now) {
-    const struct lapse_session *session = lapse_image_session(&node->now);
-    if (session != NULL) {
-        node = session->row;
-    }
-    int64_t due_ns = node->kind == LAPSE_ROW_RECORD ? now->due_keys_ns : now->due_ns;
-    const struct lapse_image *image = &node->now;
-    if (!image->present) {
-        return false;
-    }
-    switch (image->end_kind) {
-    case LAPSE_END_STEADY:
-        return due_ns < image->end_ns;
-    case LAPSE_END_WALL:
-        return !image->reached && now->due_wall_ns < image->end_ns;
-    default:
-        return true;
-    }
-}
-
-struct lapse_span lapse_state_left(const struct lapse_now *now, struct lapse_end end) {
-    struct lapse_span left = {0};
-    if (end.kind == LAPSE_END_STEADY) {
-        left = lapse_steady_between(now->store, (struct lapse_steady){end.ns});
-    } else if (end.kind == LAPSE_END_WALL) {
-        left = lapse_wall_between(now->wall, (struct lapse_wall){end.ns});
-    }
-    return left.ns > 0 ? left : (struct lapse_span){0};
 }
 
 static void free_table(struct lapse_state *state, struct lapse_table *table) {

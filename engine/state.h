@@ -30,6 +30,7 @@
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 
+#include "exact.h"
 #include "heap.h"
 #include "lapse/lapse.h"
 #include "order.h"
@@ -190,10 +191,13 @@ struct lapse_state {
     struct lapse_txn txn;
 };
 
+struct lapse_verb_row;
+
 /* One command under way. */
 struct lapse_job {
     struct lapse_state *state;
     const struct lapse_command *command;
+    const struct lapse_verb_row *row; /* of the checked command's verb, in apply.c */
     struct lapse_now now;
     struct lapse_result *result;
     struct lapse_error *err;
@@ -244,9 +248,36 @@ static inline struct lapse_end lapse_state_end(const struct lapse_image *image) 
     return lapse_image_end(session == NULL ? image : &session->row->now);
 }
 /* Whether the stored row is live; a deferred renewal is not looked at. */
-bool lapse_state_live(const struct lapse_node *node, const struct lapse_now *now);
+static inline bool lapse_state_live(const struct lapse_node *node, const struct lapse_now *now) {
+    const struct lapse_session *session = lapse_image_session(&node->now);
+    if (session != NULL) {
+        node = session->row;
+    }
+    int64_t due_ns = node->kind == LAPSE_ROW_RECORD ? now->due_keys_ns : now->due_ns;
+    const struct lapse_image *image = &node->now;
+    if (!image->present) {
+        return false;
+    }
+    switch (image->end_kind) {
+    case LAPSE_END_STEADY:
+        return due_ns < image->end_ns;
+    case LAPSE_END_WALL:
+        return !image->reached && now->due_wall_ns < image->end_ns;
+    default:
+        return true;
+    }
+}
 /* end minus now on the end's own clock; 0 where there is no end or it has come. */
-struct lapse_span lapse_state_left(const struct lapse_now *now, struct lapse_end end);
+static inline struct lapse_span lapse_state_left(const struct lapse_now *now,
+                                                 struct lapse_end end) {
+    int64_t left_ns = 0;
+    if (end.kind == LAPSE_END_STEADY) {
+        left_ns = lapse_exact_between(now->store.ns, end.ns);
+    } else if (end.kind == LAPSE_END_WALL) {
+        left_ns = lapse_exact_between(now->wall.ns, end.ns);
+    }
+    return (struct lapse_span){left_ns > 0 ? left_ns : 0};
+}
 
 /* ---- session.c */
 /* A session without a row in a table. NULL when memory runs out. */
@@ -293,7 +324,13 @@ uint64_t lapse_command_digest(const struct lapse_command *command);
 /* Whether a date's row has been reached by what is durable: the mark or a peak. */
 bool lapse_peaks_reached(const struct lapse_state *state, const struct lapse_image *image);
 /* Whether `now` is the first to reach some date: then a commit must precede the answer. */
-bool lapse_peaks_due(const struct lapse_state *state, const struct lapse_now *now);
+static inline bool lapse_peaks_due(const struct lapse_state *state, const struct lapse_now *now) {
+    return state->wall.count > 0 && state->wall.items[0]->now.end_ns <= now->due_wall_ns;
+}
+/* Whether a commit has to do with peaks at all: some are kept, or some date may be reached. */
+static inline bool lapse_peaks_matter(const struct lapse_state *state) {
+    return state->peaks.count > 0 || state->wall.count > 0 || state->reached.count > 0;
+}
 /* Finds the peaks that a commit at `next` puts and drops. False when memory runs out. */
 bool lapse_peaks_plan(struct lapse_state *state, const struct lapse_mark *next);
 /* Makes the plan true, after the commit, or forgets it. Neither can fail. */
@@ -323,10 +360,21 @@ void lapse_txn_rollback(struct lapse_state *state);
 void lapse_txn_finish(struct lapse_state *state);
 
 /* ---- idle.c */
-/* A deferred renewal's view: where the row ends for every call. */
-struct lapse_end lapse_idle_end(const struct lapse_state *state, const struct lapse_node *node);
-bool lapse_idle_live(const struct lapse_state *state, const struct lapse_node *node,
-                     const struct lapse_now *now);
+/* Where a row whose renewal may be deferred ends for every call, and whether it is live. */
+struct lapse_end lapse_idle_end_deferred(const struct lapse_state *state,
+                                         const struct lapse_node *node);
+bool lapse_idle_live_deferred(const struct lapse_state *state, const struct lapse_node *node,
+                              const struct lapse_now *now);
+/* The same of any row. */
+static inline struct lapse_end lapse_idle_end(const struct lapse_state *state,
+                                              const struct lapse_node *node) {
+    return node->deferred ? lapse_idle_end_deferred(state, node) : lapse_state_end(&node->now);
+}
+static inline bool lapse_idle_live(const struct lapse_state *state, const struct lapse_node *node,
+                                   const struct lapse_now *now) {
+    return node->deferred ? lapse_idle_live_deferred(state, node, now)
+                          : lapse_state_live(node, now);
+}
 /* Whether a use at `used_ns` moves the end of the row by what is stored (S5). */
 bool lapse_idle_moves(const struct lapse_state *state, const struct lapse_image *image,
                       int64_t used_ns);
@@ -366,7 +414,13 @@ enum lapse_status lapse_job_check(struct lapse_job *job);
  * Asked again after that one, until there is none. It borrows from the state. Sets job->used. */
 bool lapse_job_precede(struct lapse_job *job, struct lapse_command *ret);
 /* The row of the command's key, or NULL: as looked up before the command was carried out. */
-struct lapse_node *lapse_job_find(struct lapse_job *job);
+static inline struct lapse_node *lapse_job_find(struct lapse_job *job) {
+    if (!job->looked) {
+        job->looked = true;
+        job->found = lapse_table_find(&job->bucket->records, job->command->key);
+    }
+    return job->found;
+}
 /* NOMEM, with a sentence that names the verb. */
 enum lapse_status lapse_job_no_memory(const struct lapse_job *job);
 /* Carries the checked command out. */
@@ -382,7 +436,11 @@ enum lapse_status lapse_term_resolve_ttl(const struct lapse_job *job, struct lap
                                          struct lapse_image *ret);
 /* Whether a resolved term has ended at the instant of the call: a past date, or a span that a
  * policy has end at once. */
-bool lapse_term_past(const struct lapse_image *image, const struct lapse_now *now);
+static inline bool lapse_term_past(const struct lapse_image *image, const struct lapse_now *now) {
+    return image->end_kind == LAPSE_END_WALL ? image->end_ns <= now->due_wall_ns
+                                             : image->end_kind == LAPSE_END_STEADY &&
+                                                   image->span_ns == 0;
+}
 /* The words alone: spans that `given` does not name are 0. */
 struct lapse_bucket_config lapse_term_config_plain(const struct lapse_bucket_config *config);
 /* The end of `from` and all that goes with it (KV-14). */
@@ -399,13 +457,26 @@ char *lapse_term_config_print(const struct lapse_bucket_config *config, char *bu
  * rollback to take back what was done. */
 /* Whether the newest record of a key (NULL: it has none) is a live value by what is stored; the
  * same with a deferred renewal counted. */
-bool lapse_record_live(const struct lapse_node *newest, const struct lapse_now *now);
-bool lapse_record_shown(const struct lapse_state *state, const struct lapse_node *newest,
-                        const struct lapse_now *now);
+static inline bool lapse_record_live(const struct lapse_node *newest, const struct lapse_now *now) {
+    return newest != NULL && newest->now.record == LAPSE_RECORD_VALUE &&
+           lapse_state_live(newest, now);
+}
+static inline bool lapse_record_shown(const struct lapse_state *state,
+                                      const struct lapse_node *newest,
+                                      const struct lapse_now *now) {
+    return newest != NULL && newest->now.record == LAPSE_RECORD_VALUE &&
+           lapse_idle_live(state, newest, now);
+}
 /* The record that is the key's state: the newest, or, where older ones live on by themselves, the
  * newest that has not ended, with or without deferred renewals counted; NULL if none is left. */
-struct lapse_node *lapse_record_current(const struct lapse_state *state, struct lapse_node *newest,
-                                        const struct lapse_now *now, bool deferred);
+struct lapse_node *lapse_record_current_by_policy(const struct lapse_state *state,
+                                                  struct lapse_node *newest,
+                                                  const struct lapse_now *now, bool deferred);
+static inline struct lapse_node *lapse_record_current(const struct lapse_state *state,
+                                                      struct lapse_node *newest,
+                                                      const struct lapse_now *now, bool deferred) {
+    return state->strict ? newest : lapse_record_current_by_policy(state, newest, now, deferred);
+}
 /* The record of `revision` that may be a key's state, or NULL. */
 struct lapse_node *lapse_record_numbered(const struct lapse_state *state, struct lapse_node *newest,
                                          int64_t revision);

@@ -10,7 +10,6 @@ struct ranked {
 };
 
 static size_t slot_of(const struct lapse_table *table, uint32_t hash);
-static bool has_key(const struct lapse_node *node, struct lapse_bytes key);
 static bool same_key(const struct lapse_node *a, const struct lapse_node *b);
 static bool first_of_key(const struct lapse_table *table, const struct lapse_node *node);
 static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, bool by_key,
@@ -57,7 +56,7 @@ struct lapse_node *lapse_table_find(const struct lapse_table *table, struct laps
         lapse_node_prefetch(node);
         if (node->hash == hash) {
             LAPSE_PREFETCH(node->now.blob);
-            if (has_key(node, key)) {
+            if (lapse_node_has_key(node, key)) {
                 break;
             }
         }
@@ -76,10 +75,6 @@ void lapse_table_prefetch_chain(const struct lapse_table *table, uint32_t hash) 
     if (table->slot_count > 0 && table->slots[slot_of(table, hash)] != NULL) {
         lapse_node_prefetch(table->slots[slot_of(table, hash)]);
     }
-}
-
-struct lapse_node *lapse_table_older(const struct lapse_node *node) {
-    return node->next != NULL && same_key(node->next, node) ? node->next : NULL;
 }
 
 void lapse_table_link(struct lapse_table *table, struct lapse_node *node) {
@@ -185,12 +180,8 @@ static size_t slot_of(const struct lapse_table *table, uint32_t hash) {
     return (size_t)hash & (table->slot_count - 1);
 }
 
-static bool has_key(const struct lapse_node *node, struct lapse_bytes key) {
-    return node->key_len == key.len && (key.len == 0 || memcmp(node->key, key.data, key.len) == 0);
-}
-
 static bool same_key(const struct lapse_node *a, const struct lapse_node *b) {
-    return a->hash == b->hash && has_key(a, lapse_node_key(b));
+    return a->hash == b->hash && lapse_node_has_key(a, lapse_node_key(b));
 }
 
 /* Whether the first row of the node's key leads to the node by way of its twins alone. */

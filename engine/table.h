@@ -27,7 +27,12 @@ void lapse_table_prefetch(const struct lapse_table *table, uint32_t hash);
 /* The same for what follows, once that memory is there. */
 void lapse_table_prefetch_chain(const struct lapse_table *table, uint32_t hash);
 /* The next older row of the same key, or NULL. */
-struct lapse_node *lapse_table_older(const struct lapse_node *node);
+static inline struct lapse_node *lapse_table_older(const struct lapse_node *node) {
+    struct lapse_node *next = node->next;
+    bool same = next != NULL && next->hash == node->hash &&
+                lapse_node_has_key(next, lapse_node_key(node));
+    return same ? next : NULL;
+}
 /* Puts the node at the place of its key and present revision. */
 void lapse_table_link(struct lapse_table *table, struct lapse_node *node);
 void lapse_table_unlink(struct lapse_table *table, struct lapse_node *node);

@@ -22,7 +22,10 @@ static struct lapse_span span_of(const struct lapse_term *term);
 enum lapse_status lapse_term_resolve(const struct lapse_job *job, const struct lapse_term *own,
                                      const struct lapse_term *fallback, struct lapse_image *ret) {
     const struct lapse_now *now = &job->now;
-    enum lapse_status status = check_key(job->state, own, job->err);
+    enum lapse_status status = LAPSE_OK;
+    if (own->given != 0 || own->cap.ns != 0) {
+        status = check_key(job->state, own, job->err);
+    }
     if (status != LAPSE_OK) {
         return status;
     }
@@ -61,7 +64,8 @@ enum lapse_status lapse_term_resolve(const struct lapse_job *job, const struct l
         return LAPSE_OK;
     }
     bool own_ttl = term == own && term->given == LAPSE_TERM_TTL;
-    status = lapse_decide_span(job->state, own_ttl, &span, job->err);
+    status = job->state->strict ? LAPSE_OK
+                                : lapse_decide_span(job->state, own_ttl, &span, job->err);
     if (status == LAPSE_OK) {
         status = resolve_span(job, span, true, ret);
     }
@@ -92,12 +96,6 @@ void lapse_term_keep(const struct lapse_image *from, struct lapse_image *ret) {
     ret->source = from->source;
     ret->idle = from->idle;
     ret->reached = from->reached;
-}
-
-bool lapse_term_past(const struct lapse_image *image, const struct lapse_now *now) {
-    return image->end_kind == LAPSE_END_WALL ? image->end_ns <= now->due_wall_ns
-                                             : image->end_kind == LAPSE_END_STEADY &&
-                                                   image->span_ns == 0;
 }
 
 struct lapse_bucket_config lapse_term_config_plain(const struct lapse_bucket_config *config) {
@@ -234,7 +232,7 @@ static enum lapse_status resolve_span(const struct lapse_job *job, struct lapse_
     const struct lapse_now *now = &job->now;
     unsigned overflow = lapse_policy(job->state, LAPSE_POLICY_OVERFLOW);
     struct lapse_steady end = {INT64_MAX};
-    if (!lapse_steady_add(now->store, span, &end)) {
+    if (!lapse_exact_add(now->store.ns, span.ns, &end.ns)) {
         if (overflow == LAPSE_OVERFLOW_ENDED && key) {
             end_at_once(now, ret);
             return LAPSE_OK;

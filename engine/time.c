@@ -1,25 +1,15 @@
 /* The only arithmetic on time in the project. Everything is exact or refused; nothing wraps
  * (CLOCK-05). */
-#include "lapse/time.h"
+#include "exact.h"
 
 __extension__ typedef unsigned __int128 wide;
 
-static int64_t between(int64_t earlier, int64_t later);
-
 bool lapse_ns_add(int64_t a, int64_t b, int64_t *ret) {
-    if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) {
-        return false;
-    }
-    *ret = a + b;
-    return true;
+    return lapse_exact_add(a, b, ret);
 }
 
 bool lapse_ns_sub(int64_t a, int64_t b, int64_t *ret) {
-    if (b > 0 ? a < INT64_MIN + b : a > INT64_MAX + b) {
-        return false;
-    }
-    *ret = a - b;
-    return true;
+    return lapse_exact_sub(a, b, ret);
 }
 
 bool lapse_ns_mul(int64_t a, int64_t b, int64_t *ret) {
@@ -54,25 +44,17 @@ bool lapse_ns_scale(int64_t a, int64_t num, int64_t den, int64_t *ret) {
 }
 
 bool lapse_steady_add(struct lapse_steady at, struct lapse_span span, struct lapse_steady *ret) {
-    return lapse_ns_add(at.ns, span.ns, &ret->ns);
+    return lapse_exact_add(at.ns, span.ns, &ret->ns);
 }
 
 bool lapse_wall_add(struct lapse_wall at, struct lapse_span span, struct lapse_wall *ret) {
-    return lapse_ns_add(at.ns, span.ns, &ret->ns);
+    return lapse_exact_add(at.ns, span.ns, &ret->ns);
 }
 
 struct lapse_span lapse_steady_between(struct lapse_steady earlier, struct lapse_steady later) {
-    return (struct lapse_span){between(earlier.ns, later.ns)};
+    return (struct lapse_span){lapse_exact_between(earlier.ns, later.ns)};
 }
 
 struct lapse_span lapse_wall_between(struct lapse_wall earlier, struct lapse_wall later) {
-    return (struct lapse_span){between(earlier.ns, later.ns)};
-}
-
-static int64_t between(int64_t earlier, int64_t later) {
-    int64_t result = 0;
-    if (!lapse_ns_sub(later, earlier, &result)) {
-        result = later < earlier ? INT64_MIN : INT64_MAX;
-    }
-    return result;
+    return (struct lapse_span){lapse_exact_between(earlier.ns, later.ns)};
 }

@@ -8,8 +8,8 @@
 enum { AHEAD = 8 }; /* rows of a long list that are asked for before they are needed */
 
 static void free_events(struct lapse_state *state);
-static struct lapse_kept *make_kept(struct lapse_job *job, const struct lapse_event *event,
-                                    struct lapse_bucket *bucket);
+static bool keep(struct lapse_job *job, const struct lapse_event *event,
+                 struct lapse_bucket *bucket);
 
 void lapse_txn_begin(struct lapse_state *state) {
     LAPSE_ASSERT(state->txn.count == 0);
@@ -96,23 +96,12 @@ enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind k
     if (kind == LAPSE_EVENT_EXPIRED) {
         event.why = lapse_image_why(image);
     }
-    struct lapse_kept *kept = make_kept(job, &event, bucket);
-    if ((bucket->watcher_count > 0 && kept == NULL) || !lapse_result_event(job->result, &event) ||
-        !lapse_txn_touch(state, bucket->row)) {
-        lapse_kept_free(state->alloc, kept);
+    if (!lapse_result_event(job->result, &event) || !lapse_txn_touch(state, bucket->row) ||
+        (bucket->watcher_count > 0 && !keep(job, &event, bucket))) {
         return lapse_error_set(job->err, LAPSE_NOMEM, "no memory for an event");
     }
     lapse_txn_set(state, bucket->row, &row);
     state->revision = state->revision < revision ? revision : state->revision;
-    if (kept != NULL) {
-        if (state->txn.events == NULL) {
-            state->txn.events = kept;
-        } else {
-            state->txn.events_tail->next = kept;
-        }
-        state->txn.events_tail = kept;
-        bucket->pending++;
-    }
     *ret_revision = revision;
     return LAPSE_OK;
 }
@@ -191,11 +180,23 @@ static void free_events(struct lapse_state *state) {
     }
 }
 
-/* NULL where nobody watches, and when memory runs out. */
-static struct lapse_kept *make_kept(struct lapse_job *job, const struct lapse_event *event,
-                                    struct lapse_bucket *bucket) {
-    if (bucket->watcher_count == 0 || !lapse_ring_reserve(job->state, bucket)) {
-        return NULL;
+/* Keeps an event for the watchers of its bucket. False when memory runs out. */
+static bool keep(struct lapse_job *job, const struct lapse_event *event,
+                 struct lapse_bucket *bucket) {
+    struct lapse_txn *txn = &job->state->txn;
+    struct lapse_kept *kept = NULL;
+    if (lapse_ring_reserve(job->state, bucket)) {
+        kept = lapse_kept_make(job->state->alloc, bucket, event);
     }
-    return lapse_kept_make(job->state->alloc, bucket, event);
+    if (kept == NULL) {
+        return false;
+    }
+    if (txn->events == NULL) {
+        txn->events = kept;
+    } else {
+        txn->events_tail->next = kept;
+    }
+    txn->events_tail = kept;
+    bucket->pending++;
+    return true;
 }

@@ -10,7 +10,7 @@
 #include <time.h>
 
 static double timed(const struct bench_pair *pair, bench_work work);
-static double median(double *values);
+static void sort(double *values, size_t count);
 
 int main(int argc, char **argv) {
     static const struct {
@@ -36,24 +36,38 @@ int main(int argc, char **argv) {
 }
 
 void bench_heading(void) {
-    printf("| what | lapse | reference | ratio | reach | |\n|---|---|---|---|---|---|\n");
+    printf("| what | lapse | reference | ratio | quartiles | reach | |\n");
+    printf("|---|---|---|---|---|---|---|\n");
 }
 
 bool bench_run(const struct bench_pair *pair) {
-    double ours[BENCH_ROUNDS];
-    double reference[BENCH_ROUNDS];
-    for (int i = 0; i < BENCH_ROUNDS; i++) {
+    double ours[BENCH_ROUNDS_MAX];
+    double reference[BENCH_ROUNDS_MAX];
+    double ratios[BENCH_ROUNDS_MAX];
+    size_t rounds = pair->rounds == 0 ? BENCH_ROUNDS : pair->rounds;
+    bench_need(rounds <= BENCH_ROUNDS_MAX, "a benchmark asks for more rounds than there are");
+    for (size_t i = 0; i < rounds; i++) {
         if (pair->before != NULL) {
             pair->before(pair->ctx);
         }
+        /* Who goes first takes turns too. */
+        if (i % 2 == 1) {
+            reference[i] = timed(pair, pair->reference);
+        }
         ours[i] = timed(pair, pair->ours);
-        reference[i] = timed(pair, pair->reference);
+        if (i % 2 == 0) {
+            reference[i] = timed(pair, pair->reference);
+        }
+        ratios[i] = pair->faster ? reference[i] / ours[i] : ours[i] / reference[i];
     }
-    double a = median(ours) / (double)pair->count;
-    double b = median(reference) / (double)pair->count;
-    double ratio = pair->faster ? b / a : a / b;
+    sort(ours, rounds);
+    sort(reference, rounds);
+    sort(ratios, rounds);
+    double ratio = ratios[rounds / 2];
     bool met = pair->reach <= 0 || (pair->faster ? ratio >= pair->reach : ratio <= pair->reach);
-    printf("| %s | %.0f ns | %.0f ns | %.2f | ", pair->what, a, b, ratio);
+    printf("| %s | %.0f ns | %.0f ns | %.2f | %.2f-%.2f | ", pair->what,
+           ours[rounds / 2] / (double)pair->count, reference[rounds / 2] / (double)pair->count,
+           ratio, ratios[rounds / 4], ratios[rounds - 1 - rounds / 4]);
     if (pair->reach > 0) {
         printf("%s %.2f | %s |\n", pair->faster ? ">=" : "<=", pair->reach,
                met ? "met" : "missed");
@@ -66,7 +80,7 @@ bool bench_run(const struct bench_pair *pair) {
 
 bool bench_number(const char *what, double ours, const char *unit, double reach) {
     bool met = reach <= 0 || ours <= reach;
-    printf("| %s | %.1f %s | - | - | ", what, ours, unit);
+    printf("| %s | %.1f %s | - | - | - | ", what, ours, unit);
     if (reach > 0) {
         printf("<= %.0f | %s |\n", reach, met ? "met" : "missed");
     } else {
@@ -106,13 +120,12 @@ static double timed(const struct bench_pair *pair, bench_work work) {
     return bench_now(pair->wall) - begin;
 }
 
-static double median(double *values) {
-    for (int i = 1; i < BENCH_ROUNDS; i++) {
-        for (int k = i; k > 0 && values[k] < values[k - 1]; k--) {
+static void sort(double *values, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        for (size_t k = i; k > 0 && values[k] < values[k - 1]; k--) {
             double swap = values[k];
             values[k] = values[k - 1];
             values[k - 1] = swap;
         }
     }
-    return values[BENCH_ROUNDS / 2];
 }

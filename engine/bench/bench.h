@@ -1,6 +1,8 @@
 /* A benchmark is a pair of pieces of work that do the same: the engine's and a reference's, run by
- * turns in one process. What is printed is the ratio of their medians beside the reach that was
- * asked for; how long either takes on this machine says little by itself. */
+ * turns in one process. Each round gives one ratio, of two blocks of work that lie next to each
+ * other in time, so what else the machine does meets both. What is printed is the median of the
+ * ratios, with the quartiles around it, beside the reach that was asked for; how long either takes
+ * on this machine says little by itself. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -8,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { BENCH_ROUNDS = 5, BENCH_KEY_BYTES = 12 };
+enum { BENCH_ROUNDS = 5, BENCH_ROUNDS_MAX = 101, BENCH_KEY_BYTES = 12 };
 
 /* One piece of work over `count` items; its time is taken by the caller. */
 typedef void (*bench_work)(void *ctx, size_t count);
@@ -16,6 +18,7 @@ typedef void (*bench_work)(void *ctx, size_t count);
 struct bench_pair {
     const char *what;
     size_t count;
+    size_t rounds; /* at most BENCH_ROUNDS_MAX; 0: BENCH_ROUNDS */
     bench_work ours, reference;
     void (*before)(void *ctx); /* untimed, before each of our rounds; may be NULL */
     void *ctx;

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_BYTES = 16, FAR_S = 3600, LEASES = 100000 };
+/* A block of work goes on among the keys where the last one of its side ended. */
+enum side { OURS, REFERENCE, SIDES };
+
+enum { VALUE_BYTES = 16, FAR_S = 3600, LEASES = 100000, ROUNDS = 15 };
 
 struct memory_bench {
     struct lapse_clock_manual manual;
@@ -16,6 +19,7 @@ struct memory_bench {
     sqlite3 *db;
     sqlite3_stmt *upsert, *select;
     size_t keys;
+    size_t next[SIDES];
     char *texts; /* the keys one after another, in an order that no cache foresees */
 };
 
@@ -28,6 +32,7 @@ static bool bench_keys(size_t keys, double reach);
 static bool bench_real(size_t keys);
 static bool bench_leases(void);
 static struct lapse_bytes key_of(const struct memory_bench *bench, size_t i);
+static struct lapse_bytes key_next(struct memory_bench *bench, enum side side);
 static void ours_set(void *ctx, size_t count);
 static void ours_get(void *ctx, size_t count);
 static void ours_extend(void *ctx, size_t count);
@@ -53,8 +58,9 @@ static bool bench_keys(size_t keys, double reach) {
     ours_set(&bench, keys);
     table_set(&bench, keys);
     sqlite_fill(&bench, keys);
-    size_t count = keys < 100000 ? 10 * keys : keys;
-    struct bench_pair pair = {.what = what, .count = count, .ctx = &bench, .reach = reach};
+    size_t count = keys < 100000 ? 5 * keys : keys / 4;
+    struct bench_pair pair = {
+        .what = what, .count = count, .rounds = ROUNDS, .ctx = &bench, .reach = reach};
     (void)snprintf(what, sizeof(what), "set with ttl, %zu keys, bare table", keys);
     pair.ours = ours_set;
     pair.reference = table_set;
@@ -65,7 +71,7 @@ static bool bench_keys(size_t keys, double reach) {
     met = bench_run(&pair) && met;
     pair.faster = true;
     pair.reach = 10;
-    pair.count = 20000;
+    pair.count = keys < 100000 ? 5 * keys : 20000;
     (void)snprintf(what, sizeof(what), "set with ttl, %zu keys, SQLite :memory:", keys);
     pair.ours = ours_set;
     pair.reference = sqlite_set;
@@ -90,7 +96,8 @@ static bool bench_real(size_t keys) {
     ours_set(&bench, keys);
     table_set(&bench, keys);
     struct bench_pair pair = {.what = "set with ttl, 10000 keys, system clock and mutex",
-                              .count = 10 * keys,
+                              .count = 5 * keys,
+                              .rounds = ROUNDS,
                               .ours = ours_set,
                               .reference = table_set,
                               .ctx = &bench};
@@ -117,6 +124,7 @@ static bool bench_leases(void) {
     table_set(&bench, LEASES);
     struct bench_pair pair = {.what = "extend, 100000 leases, bare table",
                               .count = LEASES,
+                              .rounds = ROUNDS,
                               .ours = ours_extend,
                               .reference = table_set,
                               .ctx = &bench,
@@ -152,8 +160,11 @@ static void open_sqlite(struct memory_bench *bench) {
         "create index ends on kv(expires_at);";
     static const char *const upsert = "insert into kv values(?1, ?2, ?3, ?4) on conflict(k) do "
                                       "update set v = ?2, rev = ?3, expires_at = ?4";
-    static const char *const select = "select v from kv where k = ?1 and expires_at > ?2";
-    bench_need(sqlite3_open(":memory:", &bench->db) == SQLITE_OK &&
+    static const char *const select =
+        "select v, rev, expires_at from kv where k = ?1 and expires_at > ?2";
+    /* Neither store locks. */
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    bench_need(sqlite3_open_v2(":memory:", &bench->db, flags, NULL) == SQLITE_OK &&
                    sqlite3_exec(bench->db, schema, NULL, NULL, NULL) == SQLITE_OK &&
                    sqlite3_prepare_v2(bench->db, upsert, -1, &bench->upsert, NULL) == SQLITE_OK &&
                    sqlite3_prepare_v2(bench->db, select, -1, &bench->select, NULL) == SQLITE_OK,
@@ -171,15 +182,21 @@ static void close_all(struct memory_bench *bench) {
 }
 
 static struct lapse_bytes key_of(const struct memory_bench *bench, size_t i) {
-    const char *text = bench->texts + i % bench->keys * BENCH_KEY_BYTES;
+    const char *text = bench->texts + i * BENCH_KEY_BYTES;
     return (struct lapse_bytes){(const unsigned char *)text, BENCH_KEY_BYTES};
+}
+
+static struct lapse_bytes key_next(struct memory_bench *bench, enum side side) {
+    size_t i = bench->next[side];
+    bench->next[side] = i + 1 == bench->keys ? 0 : i + 1;
+    return key_of(bench, i);
 }
 
 static void ours_set(void *ctx, size_t count) {
     struct memory_bench *bench = ctx;
     for (size_t i = 0; i < count; i++) {
         enum lapse_status status = lapse_set(
-            bench->store, lapse_bytes_of("b"), key_of(bench, i),
+            bench->store, lapse_bytes_of("b"), key_next(bench, OURS),
             (struct lapse_bytes){value, VALUE_BYTES}, NULL, NULL, &bench->result, NULL);
         bench_need(status == LAPSE_OK, "a set fails");
     }
@@ -189,7 +206,7 @@ static void ours_get(void *ctx, size_t count) {
     struct memory_bench *bench = ctx;
     for (size_t i = 0; i < count; i++) {
         enum lapse_status status = lapse_get(bench->store, lapse_bytes_of("b"),
-                                             key_of(bench, i), &bench->result, NULL);
+                                             key_next(bench, OURS), &bench->result, NULL);
         bench_need(status == LAPSE_OK && bench->result.value.len == VALUE_BYTES, "a get fails");
     }
 }
@@ -199,7 +216,7 @@ static void ours_extend(void *ctx, size_t count) {
     (void)lapse_clock_manual_advance(&bench->manual, (struct lapse_span){LAPSE_NS_PER_S});
     for (size_t i = 0; i < count; i++) {
         enum lapse_status status = lapse_extend(
-            bench->store, key_of(bench, i), lapse_bytes_of("w1"),
+            bench->store, key_next(bench, OURS), lapse_bytes_of("w1"),
             (struct lapse_span){FAR_S * LAPSE_NS_PER_S}, NULL, &bench->result, NULL);
         bench_need(status == LAPSE_OK, "an extend fails");
     }
@@ -208,7 +225,7 @@ static void ours_extend(void *ctx, size_t count) {
 static void table_set(void *ctx, size_t count) {
     struct memory_bench *bench = ctx;
     for (size_t i = 0; i < count; i++) {
-        struct lapse_bytes key = key_of(bench, i);
+        struct lapse_bytes key = key_next(bench, REFERENCE);
         reference_table_set(&bench->table, key.data, key.len, value, VALUE_BYTES,
                             FAR_S * LAPSE_NS_PER_S);
     }
@@ -218,7 +235,7 @@ static void table_get(void *ctx, size_t count) {
     struct memory_bench *bench = ctx;
     unsigned char copy[VALUE_BYTES];
     for (size_t i = 0; i < count; i++) {
-        struct lapse_bytes key = key_of(bench, i);
+        struct lapse_bytes key = key_next(bench, REFERENCE);
         struct reference_slot *slot = reference_table_get(&bench->table, key.data, key.len, 1);
         bench_need(slot != NULL, "the table has lost a key");
         memcpy(copy, slot->value, sizeof(copy));
@@ -245,7 +262,7 @@ static void sqlite_fill(struct memory_bench *bench, size_t keys) {
 static void sqlite_set(void *ctx, size_t count) {
     struct memory_bench *bench = ctx;
     for (size_t i = 0; i < count; i++) {
-        struct lapse_bytes key = key_of(bench, i);
+        struct lapse_bytes key = key_next(bench, REFERENCE);
         (void)sqlite3_bind_blob(bench->upsert, 1, key.data, (int)key.len, SQLITE_STATIC);
         (void)sqlite3_bind_blob(bench->upsert, 2, value, VALUE_BYTES, SQLITE_STATIC);
         (void)sqlite3_bind_int64(bench->upsert, 3, (sqlite3_int64)i);
@@ -255,15 +272,22 @@ static void sqlite_set(void *ctx, size_t count) {
     }
 }
 
+/* Answers what ours does: the value, copied, its revision and its end. */
 static void sqlite_get(void *ctx, size_t count) {
     struct memory_bench *bench = ctx;
+    unsigned char copy[VALUE_BYTES];
     for (size_t i = 0; i < count; i++) {
-        struct lapse_bytes key = key_of(bench, i);
+        struct lapse_bytes key = key_next(bench, REFERENCE);
         (void)sqlite3_bind_blob(bench->select, 1, key.data, (int)key.len, SQLITE_STATIC);
         (void)sqlite3_bind_int64(bench->select, 2, 1);
-        bench_need(sqlite3_step(bench->select) == SQLITE_ROW &&
-                       sqlite3_column_bytes(bench->select, 0) == VALUE_BYTES,
-                   "a select fails");
+        bench_need(sqlite3_step(bench->select) == SQLITE_ROW, "a select fails");
+        const void *found = sqlite3_column_blob(bench->select, 0);
+        bench_need(sqlite3_column_bytes(bench->select, 0) == VALUE_BYTES && found != NULL,
+                   "SQLite has lost a value");
+        memcpy(copy, found, sizeof(copy));
+        bench_need(copy[0] == value[0] && sqlite3_column_int64(bench->select, 1) >= 0 &&
+                       sqlite3_column_int64(bench->select, 2) > 1,
+                   "SQLite has lost a key");
         (void)sqlite3_reset(bench->select);
     }
 }
