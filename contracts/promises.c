@@ -1,52 +1,104 @@
 /* What each policy gives up. The words are those of the engine's table of policies, read here as
  * data: the contracts call no function that knows one.
  *
- * An id stands here if a rule charges it under that value alone; a few values are refusals, which
- * break nothing. Where the wall moves store time, terms still hold in store time: what breaks is
- * store time itself. */
+ * Each entry follows from what its value says, and beside it stands why. An event that breaks
+ * several contracts is charged to the most special one (rules.h), so an entry names what a first
+ * break can be charged to. A value that only refuses more breaks nothing. */
 #include "contracts/promise.h"
 
 #include <string.h>
 
 /* X(POLICY, value, ids) */
 #define PROMISES(X)                                                                                \
-    X(AT_END, 1,                                                                                   \
-      "KV-02 KV-03 KV-04 CAS-01 ONCE-01 WATCH-04 LEASE-02 LEASE-04 LEASE-07 LEASE-09 CLOCK-01 "    \
-      "CLOCK-02")                                                                                  \
-    X(END_SEEN, 1, "KV-01 KV-03 KV-04 KV-13 CAS-01 CAS-03 WATCH-03 WATCH-04")                      \
-    X(RESOLUTION, 1, "KV-01 KV-03 LEASE-02 LEASE-06 CLOCK-06")                                     \
-    X(RESOLUTION, 2, "KV-01")                                                                      \
+    /* At its end a key, a date, a session, a request id and a lease are there still: reads        \
+       find them, writes join them, an extend and a release are in time, another's acquire is      \
+       not. */                                                                                     \
+    X(AT_END, 1, "KV-02 KV-03 CLOCK-02 ONCE-01 WATCH-04 LEASE-02 LEASE-04 LEASE-07 LEASE-09")      \
+    /* Until a sweep has run, an ended key is there, a use renews it, a write over it is no        \
+       new key (so its end has no marker), and a watch begins with it. */                          \
+    X(END_SEEN, 1, "KV-03 KV-08 WATCH-03 WATCH-04")                                                \
+    /* Terms, whoever gives them, dates and store time itself are cut down to milliseconds. */     \
+    X(RESOLUTION, 1, "KV-01 KV-06 KV-07 KV-08 LEASE-02 LEASE-06 CLOCK-02 CLOCK-04 CLOCK-06")       \
+    /* A key's own ttl is cut down to seconds. */                                                  \
+    X(RESOLUTION, 2, "KV-01 KV-06")                                                                \
+    /* The end of a live key stays, be it of the default's kind or not; for an update that is      \
+       KV-01. */                                                                                   \
     X(PLAIN_SET, 1, "KV-01 KV-02 KV-07")                                                           \
-    X(PLAIN_SET, 2, "KV-01 KV-02 KV-03 KV-07 KV-08")                                               \
-    X(ZERO_SPAN, 1, "KV-01 CLOCK-05")                                                              \
-    X(ZERO_SPAN, 2, "KV-01 KV-02 CLOCK-05")                                                        \
-    X(OVERFLOW, 1, "KV-01 CLOCK-05")                                                               \
-    X(OVERFLOW, 2, "KV-01 CLOCK-05")                                                               \
+    /* The default term is not given. */                                                           \
+    X(PLAIN_SET, 2, "KV-02 KV-07")                                                                 \
+    /* A span of 0 is taken. */                                                                    \
+    X(ZERO_SPAN, 1, "CLOCK-05")                                                                    \
+    /* A span of 0 is taken. */                                                                    \
+    X(ZERO_SPAN, 2, "CLOCK-05")                                                                    \
+    /* A sum past the range is taken; of a default term, the end is not the sum. */                \
+    X(OVERFLOW, 1, "KV-01 KV-07 CLOCK-05")                                                         \
+    /* A sum past the range is taken. */                                                           \
+    X(OVERFLOW, 2, "CLOCK-05")                                                                     \
+    /* A refusal. */                                                                               \
     X(OWN_TERM, 1, "")                                                                             \
-    X(OWN_TERM, 2, "KV-01 KV-02 KV-03 KV-05 KV-06 KV-08 KV-09 KV-13 CLOCK-05")                     \
-    X(REVISION, 1, "WATCH-03 WATCH-05")                                                            \
+    /* The call's term is not looked at, be it right or not: neither chosen nor changed to,        \
+       and an idle one is not renewed. */                                                          \
+    X(OWN_TERM, 2, "KV-02 KV-03 KV-05 KV-06 KV-08 CLOCK-05")                                       \
+    /* Tombstones age with the bucket, and a marker tells their end. */                            \
+    X(REVISION, 1, "WATCH-05")                                                                     \
+    /* A delete takes no revision of its own. */                                                   \
     X(REVISION, 2, "CAS-04")                                                                       \
-    X(REVISION, 3, "CAS-04 WATCH-05")                                                              \
-    X(IF_VERSION, 1, "KV-03 KV-04 CAS-01")                                                         \
-    X(IF_VERSION, 2, "KV-03 KV-04 CAS-01 WATCH-05 CLOCK-02")                                       \
-    X(OLDER, 1, "KV-03 KV-04 KV-11 CAS-01 WATCH-03")                                               \
-    X(DELETE_ENDED, 1, "KV-03 KV-04")                                                              \
-    X(DELETE_ENDED, 2, "KV-03 KV-04 WATCH-05 CLOCK-02")                                            \
-    X(IDLE_OWN, 1, "KV-01 KV-02 KV-03 KV-08 KV-13")                                                \
-    X(IDLE_LATE, 1, "KV-03 KV-08")                                                                 \
+    /* Each key counts for itself, and a key that is gone keeps its row for that. */               \
+    X(REVISION, 3, "CAS-04 WATCH-05 REAP-01")                                                      \
+    /* A tombstone or marker is matched, and 0 matches nothing. */                                 \
+    X(IF_VERSION, 1, "KV-03 CAS-01")                                                               \
+    /* What is remembered of a key is matched, and its row stays for that. */                      \
+    X(IF_VERSION, 2, "KV-03 CAS-01 WATCH-05 REAP-01")                                              \
+    /* After an end without a marker the value before is current again, with its old revision,     \
+       and stays in the history. */                                                                \
+    X(OLDER, 1, "KV-03 KV-11 CAS-01 CAS-02 WATCH-03")                                              \
+    /* A delete of an ended key is done. */                                                        \
+    X(DELETE_ENDED, 1, "KV-03")                                                                    \
+    /* A delete of an ended key is done once, so its row stays until then. */                      \
+    X(DELETE_ENDED, 2, "KV-03 WATCH-05 REAP-01")                                                   \
+    /* A read gives the bucket's span instead: the key outlives its own, and more is left than     \
+       that. */                                                                                    \
+    X(IDLE_OWN, 1, "KV-03 KV-13")                                                                  \
+    /* A flush past the end brings back what was found ended. */                                   \
+    X(IDLE_LATE, 1, "KV-04 KV-08")                                                                 \
+    /* Until its flush a use has moved nothing: the old end is shown, and counts. */               \
     X(IDLE_SHOWN, 1, "KV-08")                                                                      \
+    /* Two names have the same tokens. */                                                          \
     X(TOKEN, 1, "FENCE-02")                                                                        \
+    /* An extend is a write and takes a new token. */                                              \
+    X(TOKEN, 2, "FENCE-02")                                                                        \
+    /* The last owner releases what is no more held. */                                            \
     X(RELEASE_ENDED, 1, "LEASE-09")                                                                \
-    X(EPHEMERAL_UNUSED, 1, "LEASE-02 FENCE-01 FENCE-02")                                           \
+    /* A release of what is not held says conflict. */                                             \
+    X(RELEASE_ENDED, 2, "LEASE-09")                                                                \
+    /* A lease goes before its end, to every call, and its name counts anew. */                    \
+    X(EPHEMERAL_UNUSED, 1, "LEASE-02 LEASE-03 LEASE-05 LEASE-06 LEASE-08 FENCE-01 FENCE-02")       \
+    /* Each name counts from 0, and again from 0 after a loss. */                                  \
     X(EPHEMERAL_TOKEN, 1, "FENCE-01 FENCE-02")                                                     \
-    X(DURABILITY, 1, "LEASE-02 LEASE-03 LEASE-08 FENCE-01")                                        \
+    /* A name has two leases: the second is granted while the first is held, and each call         \
+       asks one of them. */                                                                        \
+    X(DURABILITY, 1,                                                                               \
+      "LEASE-01 LEASE-02 LEASE-03 LEASE-04 LEASE-05 LEASE-06 LEASE-08 LEASE-09 "                   \
+      "FENCE-01")                                                                                  \
+    /* A conditional write sent again conflicts with itself. */                                    \
     X(REQUEST, 1, "ONCE-01")                                                                       \
-    X(PURGE_MARKER, 1, "WATCH-05")                                                                 \
+    /* What strict does too: it is a choice only where tombstones have markers. */                 \
+    X(PURGE_MARKER, 1, "")                                                                         \
+    /* A refusal. */                                                                               \
     X(MARKERS, 1, "")                                                                              \
-    X(WALL_BACK, 1, "CLOCK-03 CLOCK-06")                                                           \
-    X(WALL_BACK, 2, "CLOCK-04 CLOCK-06")
+    /* Store time is the wall's, back too, but not below 0; a key that returns meanwhile is        \
+       CLOCK-03's. */                                                                              \
+    X(WALL_BACK, 1, "CLOCK-01 CLOCK-03 CLOCK-06")                                                  \
+    /* Store time is the wall's, and stands still while that is behind. */                         \
+    X(WALL_BACK, 2, "CLOCK-01 CLOCK-04 CLOCK-06")                                                  \
+    /* The owner is refused what it holds. */                                                      \
+    X(ACQUIRE_AGAIN, 1, "LEASE-08")                                                                \
+    /* An own ttl is cut to the bucket's, or raised to the markers' span. */                       \
+    X(OWN_BOUNDS, 1, "KV-01 KV-02 KV-06")                                                          \
+    /* What has ended is stored for up to a minute. */                                             \
+    X(REAPER, 1, "REAP-01 WATCH-03 WATCH-05")
 
-#define PROMISE_ROW(the_policy, the_value, the_ids) \
+#define PROMISE_ROW(the_policy, the_value, the_ids)                                                \
     {.policy = LAPSE_POLICY_##the_policy, .value = (the_value), .ids = (the_ids)},
 static const struct lapse_promise promises[] = {PROMISES(PROMISE_ROW)};
 #undef PROMISE_ROW

@@ -75,7 +75,7 @@ Test(promises, give_up_contracts_that_rules_judge_each_once) {
             cr_assert_null(lapse_promise_break(&setup.policies, contract->id, found));
         }
     }
-    cr_assert_eq(silent, 2, "own_term: refused and markers: none alone");
+    cr_assert_eq(silent, 3, "own_term: refused, purge_marker: none and markers: none alone");
 }
 
 Test(promises, are_broken_by_a_profile_where_it_has_the_value) {

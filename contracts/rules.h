@@ -30,7 +30,7 @@
     X(fence_02, "FENCE-02", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                                   \
     X(dur_05, "DUR-05", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
     X(dur_04, "DUR-04", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
-    X(clock_01, "CLOCK-01", LAPSE_ON_LOOK, LAPSE_USE_CLOCKS)                                     \
+    X(clock_01, "CLOCK-01", LAPSE_ON_LOOK | LAPSE_ON(STEP), LAPSE_USE_CLOCKS)                    \
     X(lease_08, "LEASE-08", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                                   \
     X(lease_03, "LEASE-03", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                                   \
     X(lease_05, "LEASE-05", LAPSE_ON_LOOK, LAPSE_USE_RELEASE)                                    \
@@ -46,7 +46,7 @@
     X(watch_02, "WATCH-02", LAPSE_ON_WRITTEN, LAPSE_USE_WATCH)                                   \
     X(watch_06, "WATCH-06", LAPSE_ON(DELIVER), LAPSE_USE_WATCH)                                  \
     X(watch_01, "WATCH-01", LAPSE_ON(DELIVER) | LAPSE_ON(END), LAPSE_USE_WATCH)                  \
-    X(watch_05, "WATCH-05", LAPSE_ON(APPLY) | LAPSE_ON(PROBE), LAPSE_USE_MARKERS)                \
+    X(watch_05, "WATCH-05", LAPSE_ON_LOOK | LAPSE_ON(EMIT), LAPSE_USE_MARKERS)                   \
     X(reap_01, "REAP-01", LAPSE_ON(PROBE), LAPSE_USE_TERMS)                                      \
     X(dur_02, "DUR-02", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
     X(dur_03, "DUR-03", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
@@ -131,6 +131,10 @@ bool lapse_looks_any(const struct lapse_trackers *trackers, const struct lapse_h
 bool lapse_looks_all(const struct lapse_trackers *trackers, const struct lapse_history_event *event,
                      bool open, lapse_look_concerns *concerns, lapse_look_check *check,
                      struct lapse_violation *ret);
+
+/* Whether an expired event tells the end of a tombstone, which is no end of a key. */
+bool lapse_rule_marks_trace(const struct lapse_trackers *trackers,
+                            const struct lapse_history_event *event);
 
 /* Defines a rule's two predicates from those over one look. */
 #define LAPSE_RULE_BY_LOOKS(name, concerns, check) LAPSE_RULE_OF_LOOKS(name, false, concerns, check)

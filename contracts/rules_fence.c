@@ -112,10 +112,12 @@ static const struct lapse_tracked_resource *find_resource(const struct lapse_tra
     return &trackers->resources[index];
 }
 
-/* A new grant: an acquire that found its name free. A batch does not say so itself: where a crash
- * has left open who holds the name, it may be an old one. */
+/* A new grant: an acquire that found its name free; of a held one LEASE-03 and LEASE-08 ask. A
+ * batch does not say so itself: where a crash has left open who holds the name, it may be an old
+ * one. */
 static bool is_grant(const struct lapse_look *look) {
-    return look->verb == LAPSE_VERB_ACQUIRE && look->command != NULL &&
+    bool held = !is_unsure(look) && lapse_tracked_grant_live(look->lease, look->answer->at) != NULL;
+    return look->verb == LAPSE_VERB_ACQUIRE && look->command != NULL && !held &&
            look->answer->status == LAPSE_OK && !look->answer->renewed &&
            !(look->in_batch && is_unsure(look));
 }

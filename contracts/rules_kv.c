@@ -37,8 +37,10 @@ static bool kv_03_check(const struct lapse_trackers *trackers, const struct laps
 }
 LAPSE_RULE_BY_LOOKS(kv_03, kv_03_concerns, kv_03_check)
 
+/* An accepted write or delete of what has ended brings nothing back: KV-03 names it. */
 static bool kv_04_concerns(const struct lapse_trackers *trackers, const struct lapse_look *look) {
-    return ended_concerns(trackers, look, true);
+    bool written = lapse_verb_takes_revision(look->verb) && look->answer->status == LAPSE_OK;
+    return !written && ended_concerns(trackers, look, true);
 }
 
 static bool kv_04_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
@@ -179,16 +181,21 @@ static bool say_ended(const struct lapse_look *look, const struct lapse_tracked_
     lapse_violation_label(ret, look->event, "%s still showed it at %s", lapse_call_word(look->verb),
                           at.text);
     lapse_violation_label(ret, key->entry.term, "this gave it a term that ends: %s", end.text);
-    lapse_violation_label(ret, key->found_ended, "it was found ended here");
-    if (key->found_ended != NULL)
+    const struct lapse_history_event *found =
+        key->found_ended != NULL ? key->found_ended : key->told_absent;
+    lapse_violation_label(ret, found, "it was found ended here");
+    if (found != NULL)
         return lapse_violation_say(ret, "%s came back at %s after it had been found ended",
                                    name.text, at.text);
     return lapse_violation_say(ret, "%s was still there at %s: its term had ended (%s)", name.text,
                                at.text, end.text);
 }
 
+/* What was told absent while its term ran has been found ended too, if wrongly. */
 static bool counts(const struct lapse_tracked_key *key, enum lapse_tracked_state state,
                    bool found_only) {
+    if (found_only && state == LAPSE_TRACKED_LIVE)
+        return key->told_absent != NULL;
     return state == LAPSE_TRACKED_ENDED && (!found_only || key->found_ended != NULL);
 }
 

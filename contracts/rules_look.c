@@ -12,6 +12,7 @@ static size_t count_looks(const struct lapse_trackers *trackers,
 static bool look_at_decision(const struct lapse_trackers *trackers,
                              const struct lapse_history_event *event, size_t index,
                              struct lapse_look *ret);
+static enum lapse_shown shown_by_conflict(const struct lapse_look *look);
 static bool is_sure(const struct lapse_trackers *trackers, const struct lapse_look *look);
 static bool make_look(const struct lapse_trackers *trackers,
                       const struct lapse_history_event *event, size_t index,
@@ -58,12 +59,12 @@ enum lapse_shown lapse_look_shows(const struct lapse_look *look) {
         if (status == LAPSE_OK)
             return LAPSE_SHOWN_PRESENT;
         if (status == LAPSE_CONFLICT)
-            return look->answer->revision != 0 ? LAPSE_SHOWN_PRESENT : LAPSE_SHOWN_ABSENT;
+            return shown_by_conflict(look);
         return status == LAPSE_ABSENT && !older ? LAPSE_SHOWN_ABSENT : LAPSE_SHOWN_NOTHING;
     case LAPSE_VERB_UPDATE:
     case LAPSE_VERB_SET:
         if (status == LAPSE_CONFLICT)
-            return look->answer->revision != 0 ? LAPSE_SHOWN_PRESENT : LAPSE_SHOWN_ABSENT;
+            return shown_by_conflict(look);
         if (status == LAPSE_OK && (versioned || look->verb == LAPSE_VERB_UPDATE))
             return LAPSE_SHOWN_PRESENT;
         return LAPSE_SHOWN_NOTHING;
@@ -74,6 +75,16 @@ enum lapse_shown lapse_look_shows(const struct lapse_look *look) {
     default:
         return LAPSE_SHOWN_NOTHING;
     }
+}
+
+/* A conflict names what it found. A number that is not the entry's shows no entry: CAS-01 asks
+ * whether it is right. */
+static enum lapse_shown shown_by_conflict(const struct lapse_look *look) {
+    int64_t named = look->answer->revision;
+    if (named == 0)
+        return LAPSE_SHOWN_ABSENT;
+    bool entry = look->key == NULL || look->key->entry.revision == named;
+    return entry ? LAPSE_SHOWN_PRESENT : LAPSE_SHOWN_NOTHING;
 }
 
 bool lapse_look_lists(const struct lapse_look *look) {

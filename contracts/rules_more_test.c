@@ -372,6 +372,68 @@ static void renewal_after_release(struct builder *b) {
     invoke(b, C1, extend);
 }
 
+static void date_given_otherwise(struct builder *b) {
+    struct lapse_request set = dated(put_call(LAPSE_VERB_SET, "plain", "k", "v"), MINUTE);
+    accept(b, W1, set, wrote_dated(b, 1, MINUTE - 1));
+}
+
+/* A write on the revision of what was found ended is KV-03's, not a return of the key. */
+static void ended_key_is_updated(struct builder *b) {
+    struct lapse_request update = put_call(LAPSE_VERB_UPDATE, "codes", "a", "2");
+    put(b, W1, "codes", "a", "1", 1, 15 * MINUTE);
+    b->at = 15 * MINUTE;
+    decide(b, W1, key_call(LAPSE_VERB_GET, "codes", "a"), answered(b, LAPSE_ABSENT));
+    update.command.u.write.has_if_version = true;
+    update.command.u.write.if_version = 1;
+    accept(b, W1, update, wrote(b, 2, 30 * MINUTE));
+}
+
+/* Store time goes by as much as the wall was moved, or by more. */
+static void wall_takes_store_time(struct builder *b, int64_t more) {
+    put(b, W1, "plain", "a", "1", 1, 0);
+    b->at = MINUTE;
+    wall_step(b, SECOND);
+    struct lapse_answer answer = read_value(b, "1", 1, 0);
+    answer.at.ns += SECOND + more;
+    answer.wall.ns += SECOND;
+    decide(b, W1, key_call(LAPSE_VERB_GET, "plain", "a"), answer);
+}
+
+static void store_time_goes_with_the_wall(struct builder *b) {
+    wall_takes_store_time(b, 0);
+}
+
+static void store_time_goes_beyond_the_wall(struct builder *b) {
+    wall_takes_store_time(b, MINUTE);
+}
+
+/* The token is lower too: but there should be no grant at all. */
+static void held_name_is_granted(struct builder *b) {
+    grant(b, C1, "job", "c1", 30 * SECOND, 5);
+    decide(b, W1, lease_call(LAPSE_VERB_ACQUIRE, "job", "w1", 30 * SECOND),
+           holds_lease(b, "w1", 1, 30 * SECOND));
+}
+
+/* A delete is an event; that its tombstone goes is none. */
+static void tombstone_ends_with_an_event(struct builder *b) {
+    struct lapse_request set = put_call(LAPSE_VERB_SET, "marked", "a", "v");
+    put(b, W1, "marked", "a", "v", 1, MINUTE);
+    accept(b, W1, key_call(LAPSE_VERB_DELETE, "marked", "a"), wrote(b, 2, 0));
+    b->at = 60 * MINUTE;
+    struct lapse_event event = bucket_event(b, LAPSE_EVENT_EXPIRED, &set.command, 3);
+    event.value = (struct lapse_bytes){0};
+    event.old_revision = 2;
+    emit(b, 0, event);
+}
+
+/* It has an hour to live. */
+static void tombstone_goes_too_soon(struct builder *b) {
+    put(b, W1, "marked", "a", "v", 1, MINUTE);
+    accept(b, W1, key_call(LAPSE_VERB_DELETE, "marked", "a"), wrote(b, 2, 0));
+    b->at = MINUTE;
+    rows(b, "marked", 0);
+}
+
 Test(rules, notice_other_breaks_and_let_the_rest_pass) {
     static const struct variant variants[] = {
         {"a list shows an ended key", "KV-03", list_shows_ended},
@@ -415,6 +477,13 @@ Test(rules, notice_other_breaks_and_let_the_rest_pass) {
         {"an act after a denial", "BELIEF-02", act_after_a_denial},
         {"an act under the denied token", "BELIEF-02", act_under_a_denied_token},
         {"a loop renews after a release", "RENEW-01", renewal_after_release},
+        {"a date is another than asked for", "CLOCK-02", date_given_otherwise},
+        {"an ended key is updated", "KV-03", ended_key_is_updated},
+        {"store time goes with the wall", "CLOCK-01", store_time_goes_with_the_wall},
+        {"store time goes beyond the wall", "CLOCK-06", store_time_goes_beyond_the_wall},
+        {"a held name is granted", "LEASE-03", held_name_is_granted},
+        {"a tombstone ends with an event", "WATCH-05", tombstone_ends_with_an_event},
+        {"a tombstone goes too soon", "WATCH-05", tombstone_goes_too_soon},
     };
     check_variants(variants, sizeof variants / sizeof variants[0]);
 }

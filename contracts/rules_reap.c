@@ -8,6 +8,7 @@ struct rows {
     int64_t most, least;                    /* that may be there, that must be */
     size_t ended;                           /* keys whose rows should be gone */
     size_t marks;                           /* tombstones and markers that should be gone */
+    int64_t kept;                           /* newest ones that should be there yet */
     const struct lapse_history_event *term; /* of one that should be gone */
 };
 
@@ -54,12 +55,27 @@ bool lapse_rule_reap_01_holds(const struct lapse_trackers *trackers,
 bool lapse_rule_watch_05_premise(const struct lapse_trackers *trackers,
                                  const struct lapse_history_event *event) {
     struct rows rows;
+    if (event->kind == LAPSE_HISTORY_EMIT)
+        return lapse_rule_marks_trace(trackers, event);
     if (event->kind == LAPSE_HISTORY_APPLY)
         return stale_mark(trackers, event, false) != NULL;
     if (event->u.probe.kind != LAPSE_PROBE_ROWS)
         return false;
     count_rows(trackers, event, &rows);
-    return rows.known && rows.marks > 0 && rows.ended == 0;
+    return rows.known && (rows.marks > 0 || rows.kept > 0) && rows.ended == 0;
+}
+
+bool lapse_rule_marks_trace(const struct lapse_trackers *trackers,
+                            const struct lapse_history_event *event) {
+    const struct lapse_event *made = &event->u.emit.event;
+    const struct lapse_tracked_key *key =
+        lapse_tracked_key_find(lapse_tracked_bucket_find(trackers, made->bucket), made->key);
+    if (made->kind != LAPSE_EVENT_EXPIRED || key == NULL || key->unsure || key->maybe != NULL ||
+        key->record_count == 0)
+        return false;
+    const struct lapse_tracked_record *last = &key->records[key->record_count - 1];
+    return last->revision == made->old_revision &&
+           (last->kind == LAPSE_RECORD_TOMBSTONE || last->kind == LAPSE_RECORD_PURGE);
 }
 
 bool lapse_rule_watch_05_holds(const struct lapse_trackers *trackers,
@@ -68,8 +84,16 @@ bool lapse_rule_watch_05_holds(const struct lapse_trackers *trackers,
     if (event->kind == LAPSE_HISTORY_PROBE) {
         struct rows rows;
         count_rows(trackers, event, &rows);
-        return event->u.probe.row_count <= rows.most ||
-               say_rows(event, &rows, ret, "a marker or tombstone outlived its own term");
+        if (event->u.probe.row_count > rows.most)
+            return say_rows(event, &rows, ret, "a marker or tombstone outlived its own term");
+        return event->u.probe.row_count >= rows.least + rows.kept ||
+               say_rows(event, &rows, ret, "a marker or tombstone went before its own term");
+    }
+    if (event->kind == LAPSE_HISTORY_EMIT) {
+        struct lapse_rule_text name =
+            lapse_text_key(event->u.emit.event.bucket, event->u.emit.event.key);
+        lapse_violation_label(ret, event, "expired %s", name.text);
+        return lapse_violation_say(ret, "the end of a tombstone of %s made an event", name.text);
     }
     const struct lapse_tracked_record *record = stale_mark(trackers, event, true);
     if (record == NULL)
@@ -175,6 +199,10 @@ static void count_key(const struct lapse_trackers *trackers,
         if (gone && ret->term == NULL)
             ret->term = record->by;
     }
+    const struct lapse_tracked_record *last =
+        key->record_count > 0 ? &key->records[key->record_count - 1] : NULL;
+    if (last != NULL && last->end.kind == LAPSE_END_STEADY && store.ns < last->end.ns)
+        ret->kept++;
     bool live = lapse_tracked_key_known(trackers, key, store, none) == LAPSE_TRACKED_LIVE;
     ret->least += live && key->entry.end.kind != LAPSE_END_WALL ? 1 : 0;
     if (key->present && key->record_count == 0)

@@ -5,6 +5,9 @@
 
 static bool store_of(const struct lapse_history_event *event, struct lapse_steady *ret);
 static int64_t drift_of(const struct lapse_trackers *trackers, int64_t elapsed_ns);
+static bool gives_date(const struct lapse_look *look);
+static bool wall_explains(const struct lapse_trackers *trackers,
+                          const struct lapse_history_event *event);
 static bool span_stands(const struct lapse_look *look, struct lapse_end *ret_end,
                         const struct lapse_history_event **ret_since);
 static bool shows_live(const struct lapse_look *look, bool *ret_live);
@@ -20,7 +23,8 @@ static bool clock_01_concerns(const struct lapse_trackers *trackers,
            lapse_tracked_wall_moved(trackers, since) != 0 && shows_live(look, &live);
 }
 
-/* Only what the step explains is charged here: an end that lies off by just as much. */
+/* Only what the step explains is charged here: an end that lies off by just as much. Who finds it
+ * live at the very end, and says of no other, counts the end in: the wall has no say. */
 static bool clock_01_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
     struct lapse_end end = {.kind = LAPSE_END_NONE};
@@ -33,9 +37,11 @@ static bool clock_01_check(const struct lapse_trackers *trackers, const struct l
     if (!lapse_ns_sub(end.ns, moved, &earlier))
         return true;
     bool by_wall = shown != (at < end.ns) && shown == (at < earlier);
-    if (shown && look->answer->end.kind == LAPSE_END_STEADY && look->answer->end.ns == earlier)
+    bool told = look->answer->end.kind == LAPSE_END_STEADY;
+    if (shown && told && look->answer->end.ns == earlier)
         by_wall = true;
-    if (!by_wall)
+    bool counted_in = shown && at == end.ns && (!told || look->answer->end.ns == end.ns);
+    if (!by_wall || counted_in)
         return true;
     struct lapse_rule_text name = lapse_text_name(look->key_name);
     struct lapse_rule_text step = lapse_text_ns(moved);
@@ -47,7 +53,32 @@ static bool clock_01_check(const struct lapse_trackers *trackers, const struct l
     return lapse_violation_say(ret, "the end of %s (%s) moved with the wall clock, by %s",
                                name.text, text.text, step.text);
 }
-LAPSE_RULE_BY_LOOKS(clock_01, clock_01_concerns, clock_01_check)
+
+bool lapse_rule_clock_01_premise(const struct lapse_trackers *trackers,
+                                 const struct lapse_history_event *event) {
+    return lapse_looks_any(trackers, event, false, clock_01_concerns) ||
+           (trackers->wall_move_count > 0 && trackers->seen != NULL &&
+            lapse_tracked_wall_moved(trackers, trackers->seen) != 0 &&
+            lapse_rule_clock_06_premise(trackers, event));
+}
+
+/* Where store time is the wall's, a step moves every span at once. */
+bool lapse_rule_clock_01_holds(const struct lapse_trackers *trackers,
+                               const struct lapse_history_event *event,
+                               struct lapse_violation *ret) {
+    if (!lapse_looks_all(trackers, event, false, clock_01_concerns, clock_01_check, ret))
+        return false;
+    if (!wall_explains(trackers, event))
+        return true;
+    struct lapse_rule_text step =
+        lapse_text_ns(lapse_tracked_wall_moved(trackers, trackers->seen));
+    lapse_violation_label(ret, event, "store time has gone along");
+    lapse_violation_label(ret, trackers->wall_moves[trackers->wall_move_count - 1],
+                          "the wall clock was moved");
+    return lapse_violation_say(ret, "store time moved with the wall clock, by %s, and all spans "
+                                    "with it",
+                               step.text);
+}
 
 /* ---- CLOCK-02: a date is reached when the wall first shows it, and stays reached. */
 
@@ -55,13 +86,29 @@ static bool clock_02_concerns(const struct lapse_trackers *trackers,
                               const struct lapse_look *look) {
     (void)trackers;
     bool known = look->state == LAPSE_TRACKED_LIVE || look->state == LAPSE_TRACKED_ENDED;
-    return known && look->key->entry.end.kind == LAPSE_END_WALL &&
+    if (gives_date(look))
+        return true;
+    /* That a write or delete of what has ended is accepted says nothing of its date. */
+    bool over = look->state == LAPSE_TRACKED_ENDED && lapse_verb_takes_revision(look->verb) &&
+                look->answer->status == LAPSE_OK;
+    return known && !over && look->key->entry.end.kind == LAPSE_END_WALL &&
            lapse_look_shows(look) != LAPSE_SHOWN_NOTHING;
 }
 
 static bool clock_02_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
     (void)trackers;
+    if (gives_date(look)) {
+        struct lapse_end asked = {LAPSE_END_WALL, look->command->u.write.term.expires_at.ns};
+        struct lapse_rule_text right = lapse_text_end(asked);
+        struct lapse_rule_text shown = lapse_text_end(look->answer->end);
+        if (look->answer->end.ns == asked.ns)
+            return true;
+        lapse_violation_label(ret, look->event, "its end is shown as %s", shown.text);
+        return lapse_violation_say(ret, "%s was given %s as its date, and has %s",
+                                   lapse_text_key(look->bucket->name, look->key_name).text,
+                                   right.text, shown.text);
+    }
     bool live = look->state == LAPSE_TRACKED_LIVE;
     if ((lapse_look_shows(look) == LAPSE_SHOWN_PRESENT) == live)
         return true;
@@ -119,7 +166,7 @@ bool lapse_rule_clock_04_holds(const struct lapse_trackers *trackers,
     (void)store_of(event, &store);
     int64_t elapsed = event->at.ns - trackers->seen_at.ns;
     int64_t advanced = lapse_steady_between(trackers->seen_store, store).ns;
-    if (advanced >= elapsed - drift_of(trackers, elapsed))
+    if (advanced >= elapsed - drift_of(trackers, elapsed) || wall_explains(trackers, event))
         return true;
     struct lapse_rule_text passed = lapse_text_ns(elapsed);
     struct lapse_rule_text counted = lapse_text_ns(advanced);
@@ -148,7 +195,8 @@ bool lapse_rule_clock_06_holds(const struct lapse_trackers *trackers,
     int64_t elapsed = event->at.ns - trackers->seen_at.ns;
     int64_t advanced = lapse_steady_between(trackers->seen_store, store).ns;
     int64_t drift = drift_of(trackers, elapsed);
-    if (advanced >= elapsed - drift && advanced <= elapsed + drift)
+    if ((advanced >= elapsed - drift && advanced <= elapsed + drift) ||
+        wall_explains(trackers, event)) /* CLOCK-01 names it */
         return true;
     struct lapse_rule_text passed = lapse_text_ns(elapsed);
     struct lapse_rule_text counted = lapse_text_ns(advanced);
@@ -173,6 +221,30 @@ static bool store_of(const struct lapse_history_event *event, struct lapse_stead
     default:
         return false;
     }
+}
+
+/* An accepted write of a date to come. That it has a date at all is KV-02's to ask. */
+static bool gives_date(const struct lapse_look *look) {
+    return look->command != NULL && look->bucket != NULL && lapse_verb_writes_key(look->verb) &&
+           look->answer->status == LAPSE_OK && look->answer->end.kind == LAPSE_END_WALL &&
+           look->command->u.write.term.given == LAPSE_TERM_EXPIRES_AT &&
+           look->command->u.write.term.expires_at.ns > look->answer->wall.ns;
+}
+
+/* Whether store time is off by just as much as the wall was moved since it was last seen. */
+static bool wall_explains(const struct lapse_trackers *trackers,
+                          const struct lapse_history_event *event) {
+    struct lapse_steady store = {0};
+    if (!lapse_rule_clock_06_premise(trackers, event))
+        return false;
+    (void)store_of(event, &store);
+    int64_t moved = lapse_tracked_wall_moved(trackers, trackers->seen);
+    int64_t elapsed = event->at.ns - trackers->seen_at.ns;
+    int64_t off = 0;
+    int64_t drift = drift_of(trackers, elapsed);
+    return moved != 0 &&
+           lapse_ns_sub(lapse_steady_between(trackers->seen_store, store).ns, elapsed, &off) &&
+           off >= moved - drift && off <= moved + drift;
 }
 
 /* How far a raw clock within its bound may be off after so long. */

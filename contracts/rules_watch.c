@@ -148,7 +148,8 @@ bool lapse_rule_watch_03_premise(const struct lapse_trackers *trackers,
         return find_unmarked(trackers, event, true, false, &bucket) != NULL;
     const struct lapse_event *made = &event->u.emit.event;
     bucket = lapse_tracked_bucket_find(trackers, made->bucket);
-    if (bucket == NULL || bucket->config.markers.ns <= 0)
+    if (bucket == NULL || bucket->config.markers.ns <= 0 ||
+        lapse_rule_marks_trace(trackers, event))
         return false;
     const struct lapse_tracked_key *key = lapse_tracked_key_find(bucket, made->key);
     return made->kind == LAPSE_EVENT_EXPIRED ||

@@ -226,6 +226,7 @@ static void resolve_done(struct lapse_trackers *trackers, struct lapse_tracked_b
         (void)lapse_ns_sub(answer->end.ns, term.span.ns, &key->entry.last.ns);
     key->present = true;
     key->removed = key->expired = key->found_ended = NULL;
+    key->told_absent = NULL;
     key->unsure = false;
     key->record_count = 0;
     if (answer->revision > bucket->revision)

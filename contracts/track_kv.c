@@ -32,6 +32,7 @@ static struct lapse_tracked_key *add_key(struct lapse_trackers *trackers,
                                          struct lapse_bytes name);
 static void take_listing(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
                          const struct lapse_history_event *event);
+static bool lists_it(const struct lapse_answer *answer, struct lapse_bytes name);
 static void take_read(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
                       struct lapse_tracked_key *key, const struct lapse_command *command,
                       const struct lapse_history_event *event);
@@ -273,6 +274,8 @@ static struct lapse_tracked_key *add_key(struct lapse_trackers *trackers,
     return key;
 }
 
+/* What a listing leaves out, though it would stand in it, is found ended. One that shows it is
+ * KV-03's to judge. */
 static void take_listing(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
                          const struct lapse_history_event *event) {
     const struct lapse_answer *answer = &event->u.apply.answer;
@@ -280,9 +283,19 @@ static void take_listing(struct lapse_trackers *trackers, struct lapse_tracked_b
     for (size_t i = 0; i < bucket->key_count; i++) {
         struct lapse_tracked_key *key = bucket->keys[i];
         if (key->found_ended == NULL &&
-            lapse_tracked_key_state(trackers, key, answer->at, answer->wall) == LAPSE_TRACKED_ENDED)
+            lapse_tracked_key_state(trackers, key, answer->at, answer->wall) ==
+                LAPSE_TRACKED_ENDED &&
+            !lists_it(answer, key->name))
             key->found_ended = event;
     }
+}
+
+static bool lists_it(const struct lapse_answer *answer, struct lapse_bytes name) {
+    for (size_t i = 0; answer->items != NULL && i < answer->item_count; i++) {
+        if (lapse_bytes_equal(answer->items[i].key, name))
+            return true;
+    }
+    return false;
 }
 
 static void take_read(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
@@ -296,6 +309,8 @@ static void take_read(struct lapse_trackers *trackers, struct lapse_tracked_buck
         lapse_tracked_key_state(trackers, key, answer->at, answer->wall);
     if (state == LAPSE_TRACKED_ENDED && answer->status == LAPSE_ABSENT && key->found_ended == NULL)
         key->found_ended = event;
+    if (state == LAPSE_TRACKED_LIVE && answer->status == LAPSE_ABSENT && !key->entry.lossy)
+        key->told_absent = event;
     if (state == LAPSE_TRACKED_LIVE && answer->status == LAPSE_OK && lapse_command_uses(command) &&
         lapse_tracked_entry_renews(&key->entry, answer->at))
         take_use(bucket, key, event);
@@ -390,6 +405,7 @@ static enum lapse_status take_put(struct lapse_trackers *trackers, struct lapse_
     key->removed = NULL;
     key->expired = NULL;
     key->found_ended = NULL;
+    key->told_absent = NULL;
     key->refused = NULL;
     struct lapse_tracked_entry before = key->entry;
     key->entry = (struct lapse_tracked_entry){.write = write->event,
@@ -408,6 +424,7 @@ static enum lapse_status take_removal(struct lapse_trackers *trackers,
     bool purge = write->command->verb == LAPSE_VERB_PURGE;
     bool marks = write->bucket->config.markers.ns > 0;
     key->present = false;
+    key->told_absent = NULL;
     key->removed = write->event;
     key->refused = NULL;
     key->creator = -1;
@@ -444,10 +461,12 @@ static bool take_creator(struct lapse_tracked_key *key, const struct write *writ
     return true;
 }
 
-/* The end is the store's word; what kind of term it is, the request's. */
+/* The end is the store's word; what kind of term it is, the request's. What was given no end at all
+ * has no term: no use renews it. */
 static void take_term(struct lapse_tracked_entry *entry, const struct write *write) {
-    entry->span = write->term.span;
-    entry->why = write->term.why;
+    bool endless = write->answer->end.kind == LAPSE_END_NONE;
+    entry->span = endless ? (struct lapse_span){0} : write->term.span;
+    entry->why = endless ? LAPSE_WHY_NONE : write->term.why;
     entry->cap = write->term.cap;
     entry->session = write->term.session;
     entry->term = write->event;
@@ -467,7 +486,9 @@ static void take_refusal(struct lapse_trackers *trackers, struct lapse_tracked_b
     if (key == NULL)
         return;
     key->refused = event;
-    if (key->found_ended == NULL && answer->status != LAPSE_EXISTS &&
+    bool shown = answer->status == LAPSE_EXISTS ||
+                 (answer->status == LAPSE_CONFLICT && answer->revision == key->entry.revision);
+    if (key->found_ended == NULL && !shown &&
         lapse_tracked_key_state(trackers, key, answer->at, answer->wall) == LAPSE_TRACKED_ENDED)
         key->found_ended = event;
 }

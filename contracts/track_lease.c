@@ -15,6 +15,10 @@ static struct lapse_tracked_lease *add_lease(struct lapse_trackers *trackers,
 static uint32_t *slot_of(const struct lapse_trackers *trackers, struct lapse_bytes name);
 static bool index_grow(struct lapse_trackers *trackers);
 static struct lapse_tracked_grant *last_grant(struct lapse_tracked_lease *lease);
+static void take_token(struct lapse_trackers *trackers, struct lapse_tracked_lease *lease,
+                       struct lapse_tracked_grant *grant, const struct lapse_answer *answer);
+static void raise_token(struct lapse_trackers *trackers, struct lapse_tracked_lease *lease,
+                        int64_t token);
 static void session_maybe(struct lapse_trackers *trackers, struct lapse_bytes session);
 
 enum lapse_status lapse_track_lease_apply(struct lapse_trackers *trackers,
@@ -38,8 +42,26 @@ enum lapse_status lapse_track_lease_apply(struct lapse_trackers *trackers,
         grant->span = command->u.lease.span;
         grant->term = event;
         grant->session = 0;
+        take_token(trackers, lease, grant, answer);
     }
     return LAPSE_OK;
+}
+
+/* FENCE-02 has judged a token that changed; from then on the grant goes by the one it was told. */
+static void take_token(struct lapse_trackers *trackers, struct lapse_tracked_lease *lease,
+                       struct lapse_tracked_grant *grant, const struct lapse_answer *answer) {
+    if (!answer->has_token)
+        return;
+    grant->token = answer->token;
+    raise_token(trackers, lease, answer->token);
+}
+
+static void raise_token(struct lapse_trackers *trackers, struct lapse_tracked_lease *lease,
+                        int64_t token) {
+    if (token > lease->token_highest)
+        lease->token_highest = token;
+    if (token > trackers->token_highest)
+        trackers->token_highest = token;
 }
 
 void lapse_track_lease_session(struct lapse_trackers *trackers, size_t session) {
@@ -168,10 +190,7 @@ static enum lapse_status take_grant(struct lapse_trackers *trackers,
                                                     : (size_t)(session - trackers->sessions) + 1,
                                      .granted = event,
                                      .term = event};
-    if (answer->token > lease->token_highest)
-        lease->token_highest = answer->token;
-    if (answer->token > trackers->token_highest)
-        trackers->token_highest = answer->token;
+    raise_token(trackers, lease, answer->token);
     return LAPSE_OK;
 }
 

@@ -29,7 +29,7 @@ enum { NUMBERS_AHEAD = 65536 };
 static bool above(const struct lapse_job *job);
 static bool reap_marks(const struct lapse_job *job);
 static bool token_owed(const struct lapse_job *job);
-static bool acquires(const struct lapse_command *command);
+static bool takes_token(const struct lapse_state *state, const struct lapse_command *command);
 static bool numbers_pass(const struct lapse_state *state);
 static int64_t ahead(int64_t number, int64_t by);
 
@@ -163,17 +163,18 @@ static bool token_owed(const struct lapse_job *job) {
         return false;
     }
     if (job->command->verb != LAPSE_VERB_BATCH) {
-        return acquires(job->command);
+        return takes_token(state, job->command);
     }
     bool found = false;
     for (size_t i = 0; i < job->command->u.batch.count && !found; i++) {
-        found = acquires(&job->command->u.batch.commands[i]);
+        found = takes_token(state, &job->command->u.batch.commands[i]);
     }
     return found;
 }
 
-static bool acquires(const struct lapse_command *command) {
-    return command->verb == LAPSE_VERB_ACQUIRE;
+static bool takes_token(const struct lapse_state *state, const struct lapse_command *command) {
+    return command->verb == LAPSE_VERB_ACQUIRE ||
+           (command->verb == LAPSE_VERB_EXTEND && lapse_decide_extend_takes_token(state));
 }
 
 /* Whether the running command gives numbers above their ceilings (C4). */

@@ -9,9 +9,11 @@ enum {
 };
 
 #define SWEEP_APART_NS (250 * LAPSE_NS_PER_MS)
+#define REAP_APART_NS (60 * LAPSE_NS_PER_S)
 #define RENEW_AT_ONCE_NS (60 * LAPSE_NS_PER_S)
 
 static int64_t at_end(const struct lapse_state *state);
+static int64_t apart_ns(const struct lapse_state *state);
 static int64_t cut(const struct lapse_state *state, int64_t ns);
 static int64_t plus(int64_t ns, int64_t more);
 static int64_t least_above(const struct lapse_state *state, int64_t end_ns);
@@ -44,10 +46,14 @@ bool lapse_decide_sees_late(const struct lapse_state *state) {
 }
 
 bool lapse_decide_sweeps(const struct lapse_state *state, const struct lapse_now *now) {
-    if (!lapse_decide_sees_late(state) || state->swept == 0 || now->store.ns < state->swept) {
+    if (state->swept == 0 || now->store.ns < state->swept) {
         return true;
     }
-    return now->store.ns - state->swept >= SWEEP_APART_NS;
+    return now->store.ns - state->swept >= apart_ns(state);
+}
+
+bool lapse_decide_notes_sweeps(const struct lapse_state *state) {
+    return apart_ns(state) > 0;
 }
 
 struct lapse_now lapse_decide_sweep(const struct lapse_now *now) {
@@ -58,8 +64,8 @@ struct lapse_now lapse_decide_sweep(const struct lapse_now *now) {
 
 int64_t lapse_decide_reap_at(const struct lapse_state *state, int64_t end_ns) {
     int64_t at = least_above(state, end_ns);
-    if (lapse_decide_sees_late(state) && state->swept > 0) {
-        int64_t next = plus(state->swept, SWEEP_APART_NS);
+    if (state->swept > 0) {
+        int64_t next = plus(state->swept, apart_ns(state));
         return at < next ? next : at;
     }
     return at;
@@ -164,6 +170,28 @@ bool lapse_decide_keeps_end_by_policy(const struct lapse_state *state,
                                       const struct lapse_term *own) {
     return lapse_policy(state, LAPSE_POLICY_PLAIN_SET) == LAPSE_PLAIN_SET_KEEP && own->given == 0 &&
            bucket->config.term.given != LAPSE_TERM_IDLE;
+}
+
+void lapse_decide_bounds_by_policy(const struct lapse_state *state,
+                                   const struct lapse_bucket *bucket, const struct lapse_now *now,
+                                   struct lapse_image *image) {
+    const struct lapse_bucket_config *config = &bucket->config;
+    if (lapse_policy(state, LAPSE_POLICY_OWN_BOUNDS) == 0 || image->source != LAPSE_SOURCE_OWN ||
+        image->end_kind != LAPSE_END_STEADY || image->idle || image->span_ns <= 0) {
+        return;
+    }
+    int64_t span = image->span_ns;
+    int64_t end = 0;
+    if (config->history > 1 && span < config->markers.ns) {
+        span = config->markers.ns;
+    }
+    if (config->term.given == LAPSE_TERM_TTL && span > config->term.ttl.ns) {
+        span = config->term.ttl.ns;
+    }
+    if (lapse_ns_add(now->store.ns, span, &end)) {
+        image->span_ns = span;
+        image->end_ns = end;
+    }
 }
 
 void lapse_decide_idle_own_by_policy(const struct lapse_state *state,
@@ -367,6 +395,14 @@ enum lapse_status lapse_decide_same_policies(const struct lapse_state *state, ui
 /* How far below the instant an end must lie to have come. */
 static int64_t at_end(const struct lapse_state *state) {
     return lapse_policy(state, LAPSE_POLICY_AT_END) == 0 ? 0 : 1;
+}
+
+/* How far apart two sweeps of the reaper lie at least. */
+static int64_t apart_ns(const struct lapse_state *state) {
+    if (lapse_policy(state, LAPSE_POLICY_REAPER) != 0) {
+        return REAP_APART_NS;
+    }
+    return lapse_decide_sees_late(state) ? SWEEP_APART_NS : 0;
 }
 
 /* An instant at the resolution of the store. */

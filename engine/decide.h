@@ -25,6 +25,10 @@ enum {
     LAPSE_REVISION_KEY = 3,
     LAPSE_IF_VERSION_LAST = 1,
     LAPSE_IF_VERSION_REMEMBERED = 2,
+    LAPSE_TOKEN_NAME = 1,
+    LAPSE_TOKEN_WRITE = 2,
+    LAPSE_RELEASE_ENDED_RELEASED = 1,
+    LAPSE_RELEASE_ENDED_CONFLICT = 2,
     LAPSE_DELETE_ENDED_TOMBSTONE = 1,
     LAPSE_DELETE_ENDED_DELETED = 2,
     LAPSE_WALL_BACK_MOVES = 1,
@@ -59,6 +63,8 @@ int64_t lapse_decide_wall_due(const struct lapse_state *state, struct lapse_wall
 /* Whether a REAP at `now` takes anything; it then does so at lapse_decide_sweep's instant. */
 bool lapse_decide_sweeps(const struct lapse_state *state, const struct lapse_now *now);
 struct lapse_now lapse_decide_sweep(const struct lapse_now *now);
+/* Whether sweeps lie apart, so that the store keeps when the last one was. */
+bool lapse_decide_notes_sweeps(const struct lapse_state *state);
 /* Whether the ends of keys are seen by a REAP alone. */
 bool lapse_decide_sees_late(const struct lapse_state *state);
 /* The first reading, of store time or of the wall, at which an end has come; and the first store
@@ -122,6 +128,18 @@ static inline bool lapse_decide_keeps_end(const struct lapse_state *state,
                                           const struct lapse_term *own) {
     return own->given == LAPSE_TERM_KEEP ||
            (!state->strict && lapse_decide_keeps_end_by_policy(state, bucket, own));
+}
+/* Brings the end of a key's own ttl into its bucket's bounds: the bucket's ttl is the most, and
+ * where older records are kept the markers' span the least. */
+void lapse_decide_bounds_by_policy(const struct lapse_state *state,
+                                   const struct lapse_bucket *bucket, const struct lapse_now *now,
+                                   struct lapse_image *image);
+static inline void lapse_decide_bounds(const struct lapse_state *state,
+                                       const struct lapse_bucket *bucket,
+                                       const struct lapse_now *now, struct lapse_image *image) {
+    if (!state->strict) {
+        lapse_decide_bounds_by_policy(state, bucket, now, image);
+    }
 }
 /* Completes the own term of a key in an idle bucket: where reads lose it, they renew it by the
  * bucket's span. */
@@ -217,11 +235,26 @@ int64_t lapse_decide_little_ns(const struct lapse_state *state, int64_t span_ns)
 static inline bool lapse_decide_token_by_name(const struct lapse_state *state,
                                               enum lapse_durability durability) {
     return lapse_policy(state, durability == LAPSE_PERSISTENT ? LAPSE_POLICY_TOKEN
-                                                              : LAPSE_POLICY_EPHEMERAL_TOKEN) != 0;
+                                                              : LAPSE_POLICY_EPHEMERAL_TOKEN) ==
+           LAPSE_TOKEN_NAME;
+}
+/* Whether an extend is a write that takes the next token, as a grant does. Ephemeral leases, which
+ * no write stores, keep theirs. */
+static inline bool lapse_decide_extend_takes_token(const struct lapse_state *state) {
+    return lapse_policy(state, LAPSE_POLICY_TOKEN) == LAPSE_TOKEN_WRITE;
+}
+/* Whether the live owner that acquires again is told its own grant. */
+static inline bool lapse_decide_owner_again(const struct lapse_state *state) {
+    return lapse_policy(state, LAPSE_POLICY_ACQUIRE_AGAIN) == 0;
+}
+/* The answer to a release of a name under which nothing is live. */
+static inline enum lapse_status lapse_decide_nothing_to_release(const struct lapse_state *state) {
+    bool conflict = lapse_policy(state, LAPSE_POLICY_RELEASE_ENDED) == LAPSE_RELEASE_ENDED_CONFLICT;
+    return conflict ? LAPSE_CONFLICT : LAPSE_ABSENT;
 }
 /* Whether the last owner may release a lease that has ended. */
 static inline bool lapse_decide_releases_ended(const struct lapse_state *state) {
-    return lapse_policy(state, LAPSE_POLICY_RELEASE_ENDED) != 0;
+    return lapse_policy(state, LAPSE_POLICY_RELEASE_ENDED) == LAPSE_RELEASE_ENDED_RELEASED;
 }
 /* Whether a name is remembered once its lease is over. */
 static inline bool lapse_decide_keeps_name(const struct lapse_state *state,

@@ -301,7 +301,7 @@ static enum lapse_status release(struct lapse_job *job, struct lapse_node *node,
     bool ended = live == NULL && node != NULL && node->now.blob_len > 0 &&
                  lapse_decide_releases_ended(job->state);
     if (live == NULL && !ended) {
-        return LAPSE_ABSENT;
+        return lapse_decide_nothing_to_release(job->state);
     }
     if (!lapse_lease_named(job, node)) {
         return LAPSE_NOT_OWNER;
@@ -346,7 +346,8 @@ static enum lapse_status acquire(struct lapse_job *job, struct lapse_node *live)
     if (live == NULL) {
         return grant(job, &image);
     }
-    if (lapse_bytes_equal(lapse_image_blob(&live->now), job->command->u.lease.owner)) {
+    if (lapse_decide_owner_again(job->state) &&
+        lapse_bytes_equal(lapse_image_blob(&live->now), job->command->u.lease.owner)) {
         job->result->renewed = true;
         return lapse_lease_show(job, &live->now, LAPSE_OK);
     }

@@ -98,6 +98,7 @@ enum lapse_status lapse_kv_write(struct lapse_job *job) {
     if (status != LAPSE_OK) {
         return status;
     }
+    lapse_decide_bounds(job->state, job->bucket, &job->now, &image);
     lapse_decide_idle_own(job->state, job->bucket, &job->now, &image);
     if (command->verb == LAPSE_VERB_CREATE && live != NULL) {
         return LAPSE_EXISTS;
@@ -174,6 +175,7 @@ enum lapse_status lapse_kv_retime(struct lapse_job *job) {
     if (status != LAPSE_OK) {
         return status;
     }
+    lapse_decide_bounds(job->state, job->bucket, &job->now, &timed);
     lapse_decide_idle_own(job->state, job->bucket, &job->now, &timed);
     struct lapse_node *live = find_live(job);
     if (refuses(job, live)) {

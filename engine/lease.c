@@ -9,6 +9,8 @@ static struct lapse_node *find_live(const struct lapse_job *job);
 static enum lapse_status release_ended(struct lapse_job *job);
 static enum lapse_status free_name(struct lapse_job *job, struct lapse_node *node);
 static bool next_token(struct lapse_job *job, const struct lapse_node *node, int64_t *ret);
+static void take_token(struct lapse_state *state, int64_t token);
+static enum lapse_status no_token(const struct lapse_job *job);
 static enum lapse_status resolve_end(struct lapse_job *job, struct lapse_image *image);
 static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image);
 
@@ -26,7 +28,8 @@ enum lapse_status lapse_lease_acquire(struct lapse_job *job) {
     if (live == NULL) {
         return grant(job, &image);
     }
-    if (lapse_bytes_equal(lapse_image_blob(&live->now), command->u.lease.owner)) {
+    if (lapse_decide_owner_again(job->state) &&
+        lapse_bytes_equal(lapse_image_blob(&live->now), command->u.lease.owner)) {
         /* The live owner asks again: the same token, what is left, and no change (LEASE-08). */
         job->result->renewed = true;
         return lapse_lease_show(job, &live->now, LAPSE_OK);
@@ -47,16 +50,22 @@ enum lapse_status lapse_lease_extend(struct lapse_job *job) {
     if (!lapse_lease_named(job, live)) {
         return LAPSE_NOT_OWNER;
     }
+    int64_t token = live->now.revision;
+    if (lapse_decide_extend_takes_token(job->state) && !next_token(job, live, &token)) {
+        return no_token(job);
+    }
     if (!lapse_txn_touch(job->state, live)) {
         return lapse_job_no_memory(job);
     }
-    /* Owner and token stay (FENCE-02). A lease of a session gets a term of its own and leaves the
-     * session, as a key does that is given one: the end is what this call says (LEASE-06). */
+    /* Owner and token stay (FENCE-02), unless each write of a name takes a token of its own. A
+     * lease of a session gets a term of its own and leaves the session, as a key does that is given
+     * one: the end is what this call says (LEASE-06). */
     struct lapse_image image = timed;
     image.present = true;
-    image.revision = live->now.revision;
+    image.revision = token;
     image.blob = live->now.blob;
     image.blob_len = live->now.blob_len;
+    take_token(job->state, token);
     lapse_txn_set(job->state, live, &image);
     return lapse_lease_show(job, &image, LAPSE_OK);
 }
@@ -121,7 +130,7 @@ static struct lapse_node *find_live(const struct lapse_job *job) {
 static enum lapse_status release_ended(struct lapse_job *job) {
     struct lapse_node *node = lapse_table_find(&job->state->leases, job->command->key);
     if (!lapse_decide_releases_ended(job->state) || node == NULL || node->now.blob_len == 0) {
-        return LAPSE_ABSENT;
+        return lapse_decide_nothing_to_release(job->state);
     }
     return lapse_lease_named(job, node) ? free_name(job, node) : LAPSE_NOT_OWNER;
 }
@@ -171,9 +180,7 @@ static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image)
     struct lapse_node *made = NULL;
     struct lapse_node *node = lapse_table_find(&state->leases, job->command->key);
     if (!next_token(job, node, &image->revision)) {
-        return lapse_error_set(job->err, LAPSE_RANGE,
-                               "the store has given its last fencing token; "
-                               "no lease can be granted");
+        return no_token(job);
     }
     if (!lapse_image_copy_blob(state->alloc, image, job->command->u.lease.owner)) {
         return lapse_job_no_memory(job);
@@ -187,9 +194,20 @@ static enum lapse_status grant(struct lapse_job *job, struct lapse_image *image)
         lapse_alloc_free(state->alloc, image->blob, image->blob_len);
         return lapse_job_no_memory(job);
     }
-    if (!lapse_decide_token_by_name(state, LAPSE_PERSISTENT)) {
-        state->token = image->revision;
-    }
+    take_token(state, image->revision);
     lapse_txn_set(state, node, image);
     return LAPSE_OK;
+}
+
+/* The store's counter stands at the last token given, where it counts them. */
+static void take_token(struct lapse_state *state, int64_t token) {
+    if (!lapse_decide_token_by_name(state, LAPSE_PERSISTENT) && token > state->token) {
+        state->token = token;
+    }
+}
+
+static enum lapse_status no_token(const struct lapse_job *job) {
+    return lapse_error_set(job->err, LAPSE_RANGE,
+                           "the store has given its last fencing token; no lease can be %s",
+                           job->command->verb == LAPSE_VERB_EXTEND ? "extended" : "granted");
 }

@@ -174,7 +174,7 @@ static enum lapse_status load_counter(struct lapse_load *load, const struct laps
                        "below 0");
     }
     bool late = row->revision > load->state->mark.store.ns;
-    if (swept && (!lapse_decide_sees_late(load->state) ||
+    if (swept && (!lapse_decide_notes_sweeps(load->state) ||
                   (late && !lapse_decide_time_returns(load->state)))) {
         return corrupt(load, row, "the store has no sweeps, or it lies after the mark");
     }

@@ -150,6 +150,15 @@ static const struct step late_flush[] = {
     {1800001, V(REAP), "", "", LAPSE_OK, "flushed before it is swept", HELD, 0, 0, 0, 0},
     {1800001, V(ENTRY), "k", "", LAPSE_OK, "and it is back", 0, 0, 0, 0, 3000000},
 };
+static const struct step swept[] = {
+    {0, V(SET), "k", "v", LAPSE_OK, "written", TTL, 10000, 0, 0, 10000},
+    {0, V(SET), "l", "v", LAPSE_OK, "written", TTL, 11000, 0, 0, 11000},
+    {10000, V(REAP), "", "", LAPSE_OK, "the first sweep", COUNT, 0, 0, 1, 0},
+    {11000, V(GET), "l", "", LAPSE_ABSENT, "ended, swept or not", 0, 0, 0, 0, 0},
+    {69999, V(REAP), "", "", LAPSE_OK, "within a minute of the last", COUNT, 0, 0, 0, 0},
+    {70000, V(REAP), "", "", LAPSE_OK, "a minute later", COUNT, 0, 0, 1, 0},
+    {70000, V(CREATE), "l", "v", LAPSE_OK, "nothing is left", SEES, 0, 0, 3, 0},
+};
 static const struct step wall_back[] = {
     {10000, V(SET), "k", "v", LAPSE_OK, "written", 0, 0, 0, 0, 15000},
     {15000, V(GET), "k", "", LAPSE_ABSENT, "ended", 0, 0, 0, 0, 0},
@@ -168,6 +177,7 @@ Test(profile, tinystore_does_what_its_vectors_say) {
     both(&TABLE(TINYSTORE, ended, TTL_OF(60000)));
     both(&TABLE(TINYSTORE, lost_term, IDLE_OF(INT64_C(2592000000))));
     both(&TABLE(TINYSTORE, late_flush, IDLE_OF(1800000)));
+    both(&TABLE(TINYSTORE, swept, .history = 1));
     both(&TABLE(TINYSTORE, wall_back, TTL_OF(5000)));
 }
 
@@ -302,6 +312,43 @@ static const struct step again[] = {
     {0, V(UPDATE), "k", "w", LAPSE_CONFLICT, "again: its condition comes first", IF | ID | SEES, 0,
      1, 2, 0},
 };
+static const struct step bounds[] = {
+    {0, V(SET), "k", "v", LAPSE_OK, "no longer than the bucket's age", TTL, 90000, 0, 0, 60000},
+    {0, V(SET), "k", "v", LAPSE_OK, "whole seconds first", TTL, 5900, 0, 0, 5000},
+    {0, V(EXPIRE), "k", "", LAPSE_OK, "nor by a later term", TTL, 90000, 0, 0, 60000},
+    {0, V(SET), "k", "v", LAPSE_OK, "less than the markers' span, one record kept", TTL, 1000, 0, 0,
+     1000},
+};
+static const struct step raised[] = {
+    {0, V(SET), "k", "v", LAPSE_OK, "raised to the markers' span", TTL, 1000, 0, 0, 2000},
+    {0, V(SET), "k", "v", LAPSE_OK, "a longer one stays", TTL, 3000, 0, 0, 3000},
+    {0, V(SET), "k", "v", LAPSE_OK, "none stays none", SEES, 0, 0, 3, 0},
+};
+/* A lock is a key there: its token is the revision of its last write, and who looks for what has
+ * ended is told of a conflict. */
+static const struct step locks[] = {
+    {0, V(RELEASE), "l", "a", LAPSE_CONFLICT, "nothing was ever held", 0, 0, 0, 0, 0},
+    {0, V(ACQUIRE), "l", "a", LAPSE_OK, "granted", SEES, 10, 0, 1, 10},
+    {1, V(ACQUIRE), "l", "a", LAPSE_HELD, "refused to the owner itself", 0, 20, 0, 0, 10},
+    {1, V(ACQUIRE), "l", "b", LAPSE_HELD, "and to another", 0, 20, 0, 0, 10},
+    {2, V(EXTEND), "l", "a", LAPSE_OK, "a renewal is a write", SEES, 10, 0, 2, 12},
+    {2, V(ACQUIRE), "m", "b", LAPSE_OK, "another name counts on", SEES, 10, 0, 3, 12},
+    {3, V(EXTEND), "l", "a", LAPSE_OK, "and so does the next renewal", SEES, 10, 0, 4, 13},
+    {3, V(RELEASE), "m", "a", LAPSE_NOT_OWNER, "another's", 0, 0, 0, 0, 0},
+    {13, V(RELEASE), "l", "a", LAPSE_CONFLICT, "too late", 0, 0, 0, 0, 0},
+    {13, V(EXTEND), "l", "a", LAPSE_LOST, "too late to renew", 0, 10, 0, 0, 0},
+    {13, V(ACQUIRE), "l", "b", LAPSE_OK, "free", SEES, 10, 0, 5, 23},
+    {14, V(RELEASE), "l", "b", LAPSE_OK, "released in time", 0, 0, 0, 0, 0},
+    {14, V(RELEASE), "l", "b", LAPSE_CONFLICT, "once", 0, 0, 0, 0, 0},
+    {14, V(ACQUIRE), "e", "a", LAPSE_OK, "for the tenure", EPHEMERAL | SEES | HELD, 10, 0, 6, 24},
+    {15, V(ACQUIRE), "e", "a", LAPSE_HELD, "refused to its owner too", EPHEMERAL | HELD, 10, 0, 0,
+     24},
+    {15, V(EXTEND), "e", "a", LAPSE_OK, "no write stores its renewal", SEES | HELD, 10, 0, 6, 25},
+    {15, V(ACQUIRE), "n", "a", LAPSE_OK, "above those too", SEES | HELD, 10, 0, 7, 25},
+    {15, V(EXTEND), "n", "a", LAPSE_OK, "and renewed above them", SEES | HELD, 10, 0, 8, 25},
+    {16, V(RELEASE), "e", "a", LAPSE_OK, "released", HELD, 0, 0, 0, 0},
+    {16, V(RELEASE), "e", "a", LAPSE_CONFLICT, "and gone", HELD, 0, 0, 0, 0},
+};
 static const struct step ignored[] = {
     {0, V(SET), "k", "v", LAPSE_OK, "a term of its own is not seen", TTL, 5, 0, 0, 0},
     {9999, V(GET), "k", "", LAPSE_OK, "it never ends", 0, 0, 0, 0, 0},
@@ -310,6 +357,9 @@ static const struct step ignored[] = {
 Test(profile, nats_does_what_its_rules_say) {
     both(&TABLE(NATS, tombstones, TTL_OF(1000)));
     both(&TABLE(NATS, markers, TTL_OF(60000), .markers = {2000 * MS}));
+    both(&TABLE(NATS, bounds, TTL_OF(60000), .markers = {2000 * MS}));
+    both(&TABLE(NATS, raised, .markers = {2000 * MS}, .history = 3));
+    both(&TABLE(NATS, locks, .history = 1));
     both(&TABLE(NATS, older, .markers = {1000 * MS}, .history = 3));
     both(&WITH(NATS, END_SEEN, 1, sweep, TTL_OF(1000)));
     both(&WITH(NATS, REQUEST, 1, again, .history = 1));

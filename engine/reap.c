@@ -18,12 +18,14 @@ enum lapse_status lapse_reap_rows(struct lapse_job *job) {
     size_t work = work_of(job);
     size_t count = 0;
     lapse_result_count(job->result, 0);
-    if (lapse_decide_sees_late(job->state)) {
+    if (lapse_decide_notes_sweeps(job->state)) {
         if (!lapse_reap_owed(job->state, &job->now)) {
             return LAPSE_OK;
         }
-        /* This sweep is what ends the keys that are due, be they taken now or later. */
         job->state->swept = job->now.store.ns;
+    }
+    if (lapse_decide_sees_late(job->state)) {
+        /* This sweep is what ends the keys that are due, be they taken now or later. */
         job->now = lapse_decide_sweep(&job->now);
     }
     struct lapse_node *node = NULL;

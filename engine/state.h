@@ -169,7 +169,7 @@ struct lapse_state {
     struct lapse_ceilings ceilings;
     int64_t token; /* the last fencing token given durably */
     int64_t session; /* the last session's number */
-    int64_t swept; /* store time of the last sweep, where keys end by one; else 0 */
+    int64_t swept; /* store time of the last sweep, where they lie apart; else 0 */
     struct lapse_table buckets, leases, sessions, requests;
     /* The tenure part. */
     struct lapse_mark last; /* of the last command */

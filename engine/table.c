@@ -200,6 +200,9 @@ static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, bo
     if (table->count == 0) {
         return true;
     }
+    if (table->count > SIZE_MAX / (2 * sizeof(struct ranked))) {
+        return false;
+    }
     size_t bytes = table->count * sizeof(struct lapse_node *);
     struct lapse_node **nodes = alloc->resize(alloc->ctx, NULL, 0, bytes);
     if (nodes == NULL) {
@@ -220,9 +223,6 @@ static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, bo
 
 static bool sort_nodes(const lapse_alloc *alloc, struct lapse_node **nodes, size_t count,
                        bool by_key) {
-    if (count > SIZE_MAX / (2 * sizeof(struct ranked))) {
-        return false;
-    }
     size_t bytes = 2 * count * sizeof(struct ranked);
     struct ranked *ranked = alloc->resize(alloc->ctx, NULL, 0, bytes);
     if (ranked == NULL) {

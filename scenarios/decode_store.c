@@ -12,7 +12,13 @@ static void note_policy(struct lapse_decoder *d, const struct lapse_node *key);
 static void note_value(struct lapse_decoder *d, enum lapse_policy policy,
                        const struct lapse_node *value);
 static void read_store(struct lapse_decoder *d, const struct lapse_node *map);
-static void refuse_markers(struct lapse_decoder *d);
+static void refuse_bucket(struct lapse_decoder *d, const struct lapse_node *name,
+                          const struct lapse_node *words);
+static void refuse_many(struct lapse_decoder *d, const struct lapse_node *buckets);
+static void refuse_markers(struct lapse_decoder *d, const struct lapse_node *name,
+                           const struct lapse_node *words);
+static void refuse_short(struct lapse_decoder *d, const struct lapse_node *name,
+                         const struct lapse_node *words, const char *term);
 static bool read_choice(struct lapse_decoder *d, const struct lapse_node *value,
                         const char *const *words, size_t count, size_t *ret);
 static void note_choice(struct lapse_decoder *d, const struct lapse_node *value,
@@ -37,8 +43,15 @@ void lapse_decode_store(struct lapse_decoder *d) {
     }
 }
 
+/* A bucket that the store would refuse before the first step is a mistake of the file. */
 void lapse_decode_store_end(struct lapse_decoder *d) {
-    refuse_markers(d);
+    const struct lapse_node *buckets = lapse_node_get(d->root, "buckets");
+    if (buckets != NULL && buckets->kind == LAPSE_NODE_MAP) {
+        refuse_many(d, buckets);
+        for (size_t i = 0; i < buckets->count; i++) {
+            refuse_bucket(d, buckets->keys[i], buckets->items[i]);
+        }
+    }
     if (d->plan->store == LAPSE_STORE_NONE && d->node_falls) {
         d->plan->store = LAPSE_STORE_MEMORY;
         d->plan->setup.sync = LAPSE_SYNC_FULL;
@@ -46,25 +59,61 @@ void lapse_decode_store_end(struct lapse_decoder *d) {
     d->plan->setup.durable = d->plan->store != LAPSE_STORE_NONE;
 }
 
-/* A store whose policy knows no markers would refuse the bucket before the first step. */
-static void refuse_markers(struct lapse_decoder *d) {
-    const struct lapse_node *buckets = lapse_node_get(d->root, "buckets");
-    bool none = d->plan->setup.policies.value[LAPSE_POLICY_MARKERS] != 0;
-    if (!none || buckets == NULL || buckets->kind != LAPSE_NODE_MAP) {
+static void refuse_many(struct lapse_decoder *d, const struct lapse_node *buckets) {
+    if (buckets->count > LAPSE_BUCKETS_MAX) {
+        struct lapse_diag *diag = lapse_mistake_add(
+            d->diags, "Y006", buckets->keys[LAPSE_BUCKETS_MAX]->place, "",
+            "%zu buckets are declared, and a store opens at most %d", buckets->count,
+            (int)LAPSE_BUCKETS_MAX);
+        lapse_diag_note(d->diags, diag, "help", "put more keys into fewer buckets");
+    }
+}
+
+static void refuse_bucket(struct lapse_decoder *d, const struct lapse_node *name,
+                          const struct lapse_node *words) {
+    if (words->kind == LAPSE_NODE_MAP) {
+        refuse_markers(d, name, words);
+        refuse_short(d, name, words, "ttl");
+        refuse_short(d, name, words, "idle");
+    }
+}
+
+static void refuse_markers(struct lapse_decoder *d, const struct lapse_node *name,
+                           const struct lapse_node *words) {
+    const struct lapse_node *markers = lapse_node_get(words, "markers");
+    if (d->plan->setup.policies.value[LAPSE_POLICY_MARKERS] == 0 || markers == NULL ||
+        lapse_node_is(markers, "false")) {
         return;
     }
-    for (size_t i = 0; i < buckets->count; i++) {
-        const struct lapse_node *markers = lapse_node_get(buckets->items[i], "markers");
-        if (markers != NULL && !lapse_node_is(markers, "false")) {
-            struct lapse_diag *diag =
-                lapse_mistake_add(d->diags, "Y136", markers->place, "",
-                                  "bucket `%.60s` has markers, and the store's policy is "
-                                  "`markers: none`",
-                                  buckets->keys[i]->text);
-            lapse_diag_note(d->diags, diag, "help",
-                            "take `markers` away, or add `policy: {markers: bucket}`");
-        }
+    struct lapse_diag *diag = lapse_mistake_add(
+        d->diags, "Y136", markers->place, "",
+        "bucket `%.60s` has markers, and the store's policy is `markers: none`", name->text);
+    lapse_diag_note(d->diags, diag, "help",
+                    "take `markers` away, or add `policy: {markers: bucket}`");
+}
+
+/* Where a store counts in milliseconds it takes no bucket whose term is less than one. */
+static void refuse_short(struct lapse_decoder *d, const struct lapse_node *name,
+                         const struct lapse_node *words, const char *term) {
+    uint8_t ms = 0;
+    const struct lapse_node *value = lapse_node_get(words, term);
+    int32_t at = lapse_decoder_find(d, LAPSE_SPACE_BUCKET, name->text, name->len);
+    if (!lapse_policy_value_find(LAPSE_POLICY_RESOLUTION, lapse_bytes_of("ms"), &ms) ||
+        d->plan->setup.policies.value[LAPSE_POLICY_RESOLUTION] != ms || value == NULL || at < 0) {
+        return;
     }
+    const struct lapse_setup_bucket *buckets = d->buckets.items;
+    const struct lapse_term *given = &buckets[at].config.term;
+    int64_t ns = strcmp(term, "ttl") == 0 ? given->ttl.ns : given->idle.ns;
+    if (ns <= 0 || ns >= LAPSE_NS_PER_MS) {
+        return; /* 0: it was no span, which is a mistake of its own */
+    }
+    struct lapse_diag *diag = lapse_mistake_add(
+        d->diags, "Y137", value->place, "",
+        "bucket `%.60s` has %s %.60s, and the store's policy is `resolution: ms`", name->text,
+        term, value->text);
+    lapse_diag_note(d->diags, diag, "help",
+                    "give at least 1ms, or add `policy: {resolution: ns}`");
 }
 
 static void read_profile(struct lapse_decoder *d, const struct lapse_node *node) {

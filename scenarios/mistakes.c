@@ -129,6 +129,9 @@ static const struct lapse_mistake mistakes[] = {
     {"Y136", "markers where there are none",
      "Under `markers: none`, as under the profiles tinystore and kahuna, an end makes no event, so "
      "a bucket takes no `markers`."},
+    {"Y137", "a term shorter than the store counts",
+     "Under `resolution: ms`, as under the profiles tinystore and kahuna, terms are counted in "
+     "whole milliseconds: a bucket takes no term below one."},
 };
 
 const struct lapse_mistake *lapse_mistake_table(size_t *ret_count) {

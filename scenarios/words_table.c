@@ -108,7 +108,7 @@ static const struct lapse_word words[] = {
          "for durability session wait retry id", "asks for the lease"),
     VERB(1, "extend", LEASE, "LEASE-07", "extended lost not_owner", "for token id",
          "makes the lease end `for` after this call"),
-    VERB(1, "release", LEASE, "LEASE-05", "released absent not_owner", "token id",
+    VERB(1, "release", LEASE, "LEASE-05", "released absent not_owner conflict", "token id",
          "gives the lease back"),
     VERB(1, "inspect", LEASE, "LEASE-01", "held_by absent", "", "asks who holds the lease"),
     VERB(2, "session", "a name", "LEASE-06", "ok held lost", "for id",

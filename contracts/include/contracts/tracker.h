@@ -70,6 +70,7 @@ struct lapse_tracked_key {
     const struct lapse_history_event *removed;     /* APPLY of the delete or purge */
     const struct lapse_history_event *expired;     /* EMIT of its expired event */
     const struct lapse_history_event *found_ended; /* the first APPLY that saw its end passed */
+    const struct lapse_history_event *told_absent; /* one that did not find it before its end */
     const struct lapse_history_event *refused;     /* the last refused call since the last write */
     const struct lapse_history_event *old_renewal; /* of an entry before the present one */
     bool owes_marker;                              /* `ended` was overwritten, its marker is due */

@@ -24,7 +24,11 @@ enum lapse_profile {
 enum { LAPSE_POLICY_VALUES_MAX = 4 };
 
 /* X(CONSTANT, word, values, strict, nats, tinystore, kahuna): `values` are the words of its values,
- * from 0; the last four are each profile's. 0 is always strict's. The order is never changed. */
+ * from 0; the last four are each profile's. 0 is always strict's. The order is never changed.
+ *
+ * Tokens are int64. A system whose tokens are wider (TinyStore: 128 bits, a number for the store's
+ * life above a counter) is reproduced in their order alone: above every earlier one of the store,
+ * whatever the name, over a restart and a wall set back; not in their width or text. */
 #define LAPSE_POLICY_TABLE(X)                                                                      \
     X(AT_END, "live_at_end", "no yes", 0, 0, 0, 1)                                                 \
     X(END_SEEN, "end_seen", "exact sweep", 0, 0, 0, 0)                                             \
@@ -40,15 +44,18 @@ enum { LAPSE_POLICY_VALUES_MAX = 4 };
     X(IDLE_OWN, "own_term_in_idle", "kept lost", 0, 0, 1, 0)                                       \
     X(IDLE_LATE, "late_flush", "refused revives", 0, 0, 1, 0)                                      \
     X(IDLE_SHOWN, "renewal_shown", "new old", 0, 0, 1, 0)                                          \
-    X(TOKEN, "lease_token", "store name", 0, 0, 0, 1)                                              \
-    X(RELEASE_ENDED, "release_ended", "absent released", 0, 0, 0, 1)                               \
+    X(TOKEN, "lease_token", "store name write", 0, 2, 0, 1)                                        \
+    X(RELEASE_ENDED, "release_ended", "absent released conflict", 0, 2, 0, 1)                      \
     X(EPHEMERAL_UNUSED, "ephemeral_unused", "kept dropped", 0, 0, 0, 1)                            \
     X(EPHEMERAL_TOKEN, "ephemeral_token", "rises restarts", 0, 0, 0, 1)                            \
     X(DURABILITY, "durabilities", "one independent", 0, 0, 0, 1)                                   \
     X(REQUEST, "request_again", "same conflict", 0, 0, 0, 0)                                       \
     X(PURGE_MARKER, "purge_marker", "same none", 0, 1, 0, 0)                                       \
     X(MARKERS, "markers", "bucket none", 0, 0, 1, 1)                                               \
-    X(WALL_BACK, "wall_back", "unmoved moves frozen", 0, 1, 1, 2)
+    X(WALL_BACK, "wall_back", "unmoved moves frozen", 0, 1, 1, 2)                                  \
+    X(ACQUIRE_AGAIN, "acquire_again", "same refused", 0, 1, 0, 0)                                  \
+    X(OWN_BOUNDS, "own_term_bounds", "none bucket", 0, 1, 0, 0)                                    \
+    X(REAPER, "reaper", "due minute", 0, 0, 1, 0)
 
 enum lapse_policy {
 #define LAPSE_POLICY_ENUM(id, word, values, strict, nats, tinystore, kahuna) LAPSE_POLICY_##id,
