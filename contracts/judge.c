@@ -3,6 +3,7 @@
 #include "judge_parts.h"
 
 #include "contracts/promise.h"
+#include "contracts/tracker.h"
 
 #include <string.h>
 
@@ -12,6 +13,7 @@ static enum lapse_status start_measure(struct lapse_judge *judge, size_t at, siz
 static bool remember(struct lapse_judge *judge, const struct lapse_history_event *event);
 static bool run_rules(struct lapse_judge *judge, const struct lapse_history_event *event,
                       struct lapse_violation *ret);
+static bool is_judged(const struct lapse_judge *judge, const char *id);
 static bool is_listed(const struct lapse_case *the_case, const char *id);
 static enum lapse_status follow(struct lapse_judge *judge, const struct lapse_history_event *event);
 static void feed(struct lapse_judge *judge, size_t follower, const struct lapse_fact *fact,
@@ -203,9 +205,10 @@ static bool run_rules(struct lapse_judge *judge, const struct lapse_history_even
                       struct lapse_violation *ret) {
     bool charged = false;
     bool broken = false;
+    lapse_outside_take(&judge->trackers->outside, event);
     for (size_t i = 0; i < judge->rule_count; i++) {
         const struct lapse_rule *rule = &judge->rules[i];
-        if ((rule->kinds & LAPSE_RULE_KIND(event->kind)) == 0 ||
+        if ((rule->kinds & LAPSE_RULE_KIND(event->kind)) == 0 || !is_judged(judge, rule->id) ||
             !rule->premise(judge->trackers, event)) {
             continue;
         }
@@ -229,6 +232,11 @@ static bool run_rules(struct lapse_judge *judge, const struct lapse_history_even
         }
     }
     return broken;
+}
+
+/* Outside the contract a few rules are left, and those that are listed as bound to break. */
+static bool is_judged(const struct lapse_judge *judge, const char *id) {
+    return lapse_outside_judges(&judge->trackers->outside, id) || is_listed(judge->the_case, id);
 }
 
 static bool is_listed(const struct lapse_case *the_case, const char *id) {

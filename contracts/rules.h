@@ -151,6 +151,17 @@ bool lapse_rule_marks_trace(const struct lapse_trackers *trackers,
         return lapse_looks_all(trackers, event, open, concerns, check, ret);    \
     }
 
+/* ---- True time (true_time.c), where `bounds` are declared: LIVE, ENDED, or UNSURE where clocks
+ * within the bounds may differ, or nothing is claimed. */
+enum lapse_tracked_state lapse_true_span(const struct lapse_trackers *trackers,
+                                         const struct lapse_history_event *since,
+                                         struct lapse_span span, struct lapse_true_time at);
+enum lapse_tracked_state lapse_true_date(const struct lapse_trackers *trackers,
+                                         struct lapse_wall date, struct lapse_true_time at);
+/* Whether what a look shows, live or not, agrees with that. */
+bool lapse_true_says(const struct lapse_look *look, enum lapse_tracked_state truth, bool shown,
+                     struct lapse_violation *ret);
+
 /* What a look at one key says of it. */
 enum lapse_shown {
     LAPSE_SHOWN_NOTHING = 0, /* the answer does not tell */

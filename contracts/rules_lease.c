@@ -69,7 +69,11 @@ static bool lease_02_check(const struct lapse_trackers *trackers, const struct l
                     shown ? "is still held at its end" : "is not held, though its end is to come");
     if (shown && look->answer->end.ns != grant->end.ns)
         return fail(look, grant, ret, "shows another end than its holder was given");
-    return true;
+    const struct lapse_tracked_grant *last = lapse_tracked_grant_last(look->lease);
+    bool spans = last->lost == NULL && last->session == 0;
+    return !spans ||
+           lapse_true_says(look, lapse_true_span(trackers, last->term, last->span, look->event->at),
+                           shown, ret);
 }
 LAPSE_RULE_BY_LOOKS(lease_02, lease_02_concerns, lease_02_check)
 

@@ -149,5 +149,6 @@ static bool stalls(const struct lapse_trackers *trackers, const struct lapse_set
                     (trackers->fault != NULL && trackers->fault->seq > loop->last->seq);
     return setup->steady && !hindered && loop->last->kind == LAPSE_HISTORY_REPLY &&
            lapse_ns_add(setup->period.ns, setup->slack.ns, &most) &&
+           lapse_ns_add(most, trackers->coarse_ns, &most) &&
            lapse_steady_between(loop->last->actor_steady, event->actor_steady).ns > most;
 }

@@ -203,7 +203,8 @@ static void count_key(const struct lapse_trackers *trackers,
         key->record_count > 0 ? &key->records[key->record_count - 1] : NULL;
     if (last != NULL && last->end.kind == LAPSE_END_STEADY && store.ns < last->end.ns)
         ret->kept++;
-    bool live = lapse_tracked_key_known(trackers, key, store, none) == LAPSE_TRACKED_LIVE;
+    struct lapse_steady most = lapse_tracked_store_most(trackers, event->at);
+    bool live = lapse_tracked_key_known(trackers, key, most, none) == LAPSE_TRACKED_LIVE;
     ret->least += live && key->entry.end.kind != LAPSE_END_WALL ? 1 : 0;
     if (key->present && key->record_count == 0)
         ret->most += bucket->config.history + 1; /* a crash settled it: its rows are not known */

@@ -27,6 +27,19 @@ static bool kv_01_concerns(const struct lapse_trackers *trackers, const struct l
            lapse_look_shows(look) != LAPSE_SHOWN_NOTHING;
 }
 
+/* Of spans that have not been renewed by a use: whose end is what the term says. */
+static bool kv_01_true(const struct lapse_trackers *trackers, const struct lapse_look *look,
+                       struct lapse_violation *ret) {
+    const struct lapse_tracked_entry *entry = &look->key->entry;
+    bool spans = entry->why == LAPSE_WHY_OWN || entry->why == LAPSE_WHY_DEFAULT;
+    bool known = look->state == LAPSE_TRACKED_LIVE || look->state == LAPSE_TRACKED_ENDED;
+    if (!spans || !known || entry->end.kind != LAPSE_END_STEADY || entry->term_open)
+        return true;
+    return lapse_true_says(look,
+                           lapse_true_span(trackers, entry->term, entry->span, look->event->at),
+                           lapse_look_shows(look) == LAPSE_SHOWN_PRESENT, ret);
+}
+
 static bool kv_01_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                         struct lapse_violation *ret) {
     struct lapse_end wanted;
@@ -34,9 +47,10 @@ static bool kv_01_check(const struct lapse_trackers *trackers, const struct laps
         !same_end(look->answer->end, wanted))
         return say_end(look, wanted, "a term runs from the write", ret);
     enum lapse_shown shown = lapse_look_shows(look);
-    if (shown == LAPSE_SHOWN_NOTHING || look->key == NULL ||
-        (shown == LAPSE_SHOWN_PRESENT) == (look->state == LAPSE_TRACKED_LIVE))
+    if (shown == LAPSE_SHOWN_NOTHING || look->key == NULL)
         return true;
+    if ((shown == LAPSE_SHOWN_PRESENT) == (look->state == LAPSE_TRACKED_LIVE))
+        return kv_01_true(trackers, look, ret);
     if (look->state == LAPSE_TRACKED_NEVER || look->state == LAPSE_TRACKED_REMOVED)
         return true;
     const struct lapse_tracked_entry *entry = &look->key->entry;

@@ -4,10 +4,11 @@
 #include "track.h"
 
 static bool store_of(const struct lapse_history_event *event, struct lapse_steady *ret);
-static int64_t drift_of(const struct lapse_trackers *trackers, int64_t elapsed_ns);
 static bool gives_date(const struct lapse_look *look);
 static bool wall_explains(const struct lapse_trackers *trackers,
                           const struct lapse_history_event *event);
+static bool keeps_pace(const struct lapse_trackers *trackers, int64_t elapsed, int64_t advanced,
+                       bool both);
 static bool span_stands(const struct lapse_look *look, struct lapse_end *ret_end,
                         const struct lapse_history_event **ret_since);
 static bool shows_live(const struct lapse_look *look, bool *ret_live);
@@ -97,7 +98,6 @@ static bool clock_02_concerns(const struct lapse_trackers *trackers,
 
 static bool clock_02_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
-    (void)trackers;
     if (gives_date(look)) {
         struct lapse_end asked = {LAPSE_END_WALL, look->command->u.write.term.expires_at.ns};
         struct lapse_rule_text right = lapse_text_end(asked);
@@ -110,8 +110,12 @@ static bool clock_02_check(const struct lapse_trackers *trackers, const struct l
                                    right.text, shown.text);
     }
     bool live = look->state == LAPSE_TRACKED_LIVE;
-    if ((lapse_look_shows(look) == LAPSE_SHOWN_PRESENT) == live)
-        return true;
+    bool shown = lapse_look_shows(look) == LAPSE_SHOWN_PRESENT;
+    struct lapse_wall end = {look->key->entry.end.ns};
+    bool past = look->key->entry.term->u.apply.answer.left.ns <= 0; /* it ended at its write */
+    if (shown == live)
+        return past ||
+               lapse_true_says(look, lapse_true_date(trackers, end, look->event->at), shown, ret);
     struct lapse_rule_text name = lapse_text_key(look->bucket->name, look->key->name);
     struct lapse_rule_text date = lapse_text_end(look->key->entry.end);
     struct lapse_end now = {LAPSE_END_WALL, look->answer->wall.ns};
@@ -166,7 +170,7 @@ bool lapse_rule_clock_04_holds(const struct lapse_trackers *trackers,
     (void)store_of(event, &store);
     int64_t elapsed = event->at.ns - trackers->seen_at.ns;
     int64_t advanced = lapse_steady_between(trackers->seen_store, store).ns;
-    if (advanced >= elapsed - drift_of(trackers, elapsed) || wall_explains(trackers, event))
+    if (keeps_pace(trackers, elapsed, advanced, false) || wall_explains(trackers, event))
         return true;
     struct lapse_rule_text passed = lapse_text_ns(elapsed);
     struct lapse_rule_text counted = lapse_text_ns(advanced);
@@ -194,8 +198,7 @@ bool lapse_rule_clock_06_holds(const struct lapse_trackers *trackers,
     (void)store_of(event, &store);
     int64_t elapsed = event->at.ns - trackers->seen_at.ns;
     int64_t advanced = lapse_steady_between(trackers->seen_store, store).ns;
-    int64_t drift = drift_of(trackers, elapsed);
-    if ((advanced >= elapsed - drift && advanced <= elapsed + drift) ||
+    if (keeps_pace(trackers, elapsed, advanced, true) ||
         wall_explains(trackers, event)) /* CLOCK-01 names it */
         return true;
     struct lapse_rule_text passed = lapse_text_ns(elapsed);
@@ -241,19 +244,21 @@ static bool wall_explains(const struct lapse_trackers *trackers,
     int64_t moved = lapse_tracked_wall_moved(trackers, trackers->seen);
     int64_t elapsed = event->at.ns - trackers->seen_at.ns;
     int64_t off = 0;
-    int64_t drift = drift_of(trackers, elapsed);
+    int64_t drift = lapse_tracked_drift(trackers, elapsed);
     return moved != 0 &&
            lapse_ns_sub(lapse_steady_between(trackers->seen_store, store).ns, elapsed, &off) &&
            off >= moved - drift && off <= moved + drift;
 }
 
-/* How far a raw clock within its bound may be off after so long. */
-static int64_t drift_of(const struct lapse_trackers *trackers, int64_t elapsed_ns) {
-    int64_t rate = trackers->setup != NULL ? trackers->setup->rate_ppb : 0;
-    int64_t whole = elapsed_ns / LAPSE_NS_PER_S, rest = elapsed_ns % LAPSE_NS_PER_S;
-    if (rate <= 0 || whole > INT64_MAX / 2 / rate)
-        return 0;
-    return whole * rate + rest * rate / LAPSE_NS_PER_S + 1;
+/* Whether store time has advanced as a clock within its bound does: no less, and with `both` no
+ * more. */
+static bool keeps_pace(const struct lapse_trackers *trackers, int64_t elapsed, int64_t advanced,
+                       bool both) {
+    int64_t drift = lapse_tracked_drift(trackers, elapsed);
+    int64_t ahead = 0;
+    if (!lapse_ns_sub(advanced, elapsed, &ahead))
+        return false;
+    return ahead >= -drift && (!both || ahead <= drift);
 }
 
 /* The end, if a span gave it, of the entry or grant looked at, and what gave it. */

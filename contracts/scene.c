@@ -271,12 +271,15 @@ static void note_fault(struct lapse_scene *scene, const struct lapse_history_eve
     }
     LAPSE_ASSERT((size_t)event->actor < scene->setup->actor_count);
     struct lapse_scene_actor *actor = &scene->actors[event->actor];
-    bool was_down = actor->paused || actor->crashed;
+    bool was_down = actor->held != 0 || actor->crashed;
     bool begins = event->kind == LAPSE_HISTORY_FAULT_BEGIN;
+    unsigned bit = 1U << (unsigned)event->u.fault.kind;
     ret->subject = event->actor;
     switch (event->u.fault.kind) {
     case LAPSE_FAULT_PAUSE:
-        actor->paused = begins;
+    case LAPSE_FAULT_SUSPEND:
+    case LAPSE_FAULT_FREEZE:
+        actor->held = begins ? actor->held | bit : actor->held & ~bit;
         if (!begins) {
             actor->woke = true;
             actor->woke_at = event->at;
@@ -284,6 +287,7 @@ static void note_fault(struct lapse_scene *scene, const struct lapse_history_eve
         break;
     case LAPSE_FAULT_CRASH:
         actor->crashed = begins;
+        actor->held = 0; /* what held it went with it */
         if (begins) {
             ret->kinds = LAPSE_FACT(LAPSE_PATTERN_CRASH);
         }
@@ -294,7 +298,7 @@ static void note_fault(struct lapse_scene *scene, const struct lapse_history_eve
     default:
         break;
     }
-    if (was_down && !actor->paused && !actor->crashed) {
+    if (was_down && actor->held == 0 && !actor->crashed) {
         ret->kinds |= LAPSE_FACT(LAPSE_PATTERN_WAKES);
     }
 }

@@ -35,7 +35,8 @@ struct lapse_scene_belief {
 };
 
 struct lapse_scene_actor {
-    bool paused, crashed;
+    unsigned held; /* a bit per enum lapse_fault_kind: pause, suspend, freeze */
+    bool crashed;
     bool woke; /* a pause ended */
     struct lapse_true_time woke_at;
 };

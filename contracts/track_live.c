@@ -5,6 +5,7 @@
 static struct lapse_tracked_loop *loop_of(struct lapse_trackers *trackers, int32_t index);
 static void take_invoke(struct lapse_trackers *trackers, const struct lapse_history_event *event);
 static void take_reply(struct lapse_trackers *trackers, const struct lapse_history_event *event);
+static void take_clock(struct lapse_trackers *trackers, const struct lapse_history_event *event);
 static void lose_sight(struct lapse_trackers *trackers, int32_t actor);
 
 enum lapse_status lapse_track_live_begin(struct lapse_trackers *trackers) {
@@ -43,10 +44,20 @@ void lapse_track_live_event(struct lapse_trackers *trackers,
         break;
     case LAPSE_HISTORY_CLOCK:
         trackers->fault = event;
+        take_clock(trackers, event);
         break;
     default:
         break;
     }
+}
+
+/* A clock that runs fast passes over readings, and a coarse one over all but its ticks. */
+static void take_clock(struct lapse_trackers *trackers, const struct lapse_history_event *event) {
+    int64_t coarse = event->u.clock.tick_ns;
+    if (event->u.clock.whose.kind != LAPSE_PARTY_ACTOR)
+        return;
+    if (coarse > trackers->coarse_ns)
+        trackers->coarse_ns = coarse;
 }
 
 void lapse_track_live_free(struct lapse_trackers *trackers) {
@@ -87,10 +98,15 @@ static void take_invoke(struct lapse_trackers *trackers, const struct lapse_hist
     struct lapse_tracked_loop *loop = loop_of(trackers, event->u.invoke.loop);
     if (loop == NULL)
         return;
-    bool other = loop->starts[0] == NULL || loop->starts[0]->incarnation != event->incarnation;
+    bool other = loop->starts[0] != NULL && loop->starts[0]->incarnation != event->incarnation;
     if (other)
         *loop = (struct lapse_tracked_loop){.refused = NULL};
-    if (loop->starts[0] == NULL || loop->starts[0]->n != event->n) {
+    if (loop->blind) {
+        loop->part_n = event->n;
+        loop->blind = false;
+    }
+    bool begins = loop->starts[0] == NULL || loop->starts[0]->n != event->n;
+    if (begins && loop->part_n != event->n) {
         loop->starts[1] = loop->starts[0];
         loop->starts[0] = event;
     }
@@ -125,6 +141,6 @@ static void take_reply(struct lapse_trackers *trackers, const struct lapse_histo
 static void lose_sight(struct lapse_trackers *trackers, int32_t actor) {
     for (size_t i = 0; i < trackers->loop_count; i++) {
         if (trackers->setup->loops[i].actor == actor)
-            trackers->loops[i] = (struct lapse_tracked_loop){.refused = NULL};
+            trackers->loops[i] = (struct lapse_tracked_loop){.blind = true};
     }
 }

@@ -2,6 +2,8 @@
  * anew, and which commits nothing but time's own marks explain. */
 #include "track.h"
 
+static struct lapse_steady store_after(const struct lapse_trackers *trackers,
+                                       struct lapse_true_time at, bool most);
 static enum lapse_status take_peak(struct lapse_trackers *trackers, int64_t seq, int64_t wall_ns);
 static void take_store(struct lapse_trackers *trackers, const struct lapse_history_event *event,
                        struct lapse_steady store);
@@ -77,14 +79,39 @@ bool lapse_track_commit_unexplained(const struct lapse_trackers *trackers,
            lapse_steady_between(trackers->mark_at, event->u.apply.answer.at).ns < LAPSE_NS_PER_S;
 }
 
+int64_t lapse_tracked_drift(const struct lapse_trackers *trackers, int64_t elapsed_ns) {
+    int64_t rate = trackers->setup != NULL ? trackers->setup->rate_ppb : 0;
+    int64_t drift = 0;
+    if (rate > 0 && elapsed_ns > 0)
+        drift = lapse_ns_scale(elapsed_ns, rate, LAPSE_NS_PER_S, &drift) ? drift + 1 : elapsed_ns;
+    return lapse_ns_add(drift, trackers->tick_ns, &drift) ? drift : INT64_MAX;
+}
+
 struct lapse_steady lapse_tracked_store_time(const struct lapse_trackers *trackers,
                                              struct lapse_true_time at) {
-    struct lapse_steady store = trackers->seen_store;
-    int64_t passed;
-    if (lapse_ns_sub(at.ns, trackers->seen_at.ns, &passed) && passed > 0 &&
-        lapse_ns_add(store.ns, passed, &passed))
-        store.ns = passed;
-    return store;
+    return store_after(trackers, at, false);
+}
+
+struct lapse_steady lapse_tracked_store_most(const struct lapse_trackers *trackers,
+                                             struct lapse_true_time at) {
+    return store_after(trackers, at, true);
+}
+
+/* From where store time was last told, or the rate last set; rounding and a tick can take away less
+ * than a nanosecond and a tick, and can add as much. */
+static struct lapse_steady store_after(const struct lapse_trackers *trackers,
+                                       struct lapse_true_time at, bool most) {
+    int64_t rate = LAPSE_NS_PER_S + trackers->rate_ppb;
+    int64_t passed = 0, store = 0;
+    if (!lapse_ns_sub(at.ns, trackers->pace_at.ns, &passed) || passed <= 0)
+        return trackers->pace_store;
+    if (!lapse_ns_scale(passed, rate, LAPSE_NS_PER_S, &passed))
+        passed = INT64_MAX;
+    int64_t off = most ? trackers->tick_ns + (trackers->rate_ppb != 0) : -trackers->tick_ns;
+    if (!lapse_ns_add(passed, off, &passed) || passed < 0)
+        passed = most ? INT64_MAX : 0;
+    return (struct lapse_steady){
+        lapse_ns_add(trackers->pace_store.ns, passed, &store) ? store : INT64_MAX};
 }
 
 /* Keeps the list falling: a reading hides all earlier ones that are not above it. */
@@ -105,6 +132,8 @@ static void take_store(struct lapse_trackers *trackers, const struct lapse_histo
                        struct lapse_steady store) {
     trackers->seen_at = event->at;
     trackers->seen_store = store;
+    trackers->pace_at = event->at;
+    trackers->pace_store = store;
     trackers->seen = event;
     if (trackers->highest_by != NULL && store.ns < trackers->store_highest.ns)
         return;
@@ -172,6 +201,8 @@ static enum lapse_status take_tenure(struct lapse_trackers *trackers,
     stop_ends(trackers, event->at, ~0U);
     trackers->node_crashed = false;
     trackers->tenure = event;
+    if (event->u.tenure.machine)
+        trackers->machine_tenure = event;
     trackers->slept = NULL;
     trackers->durable_seen = INT64_MAX;
     trackers->mark_known = false;
@@ -200,6 +231,10 @@ static enum lapse_status take_move(struct lapse_trackers *trackers,
     if (!lapse_alloc_grow(trackers->alloc, &moves, &trackers->wall_move_cap,
                           trackers->wall_move_count + 1, sizeof *trackers->wall_moves))
         return LAPSE_NOMEM;
+    trackers->pace_store = lapse_tracked_store_time(trackers, event->at);
+    trackers->pace_at = event->at;
+    trackers->rate_ppb = event->u.clock.stopped ? -LAPSE_NS_PER_S : event->u.clock.rate_ppb;
+    trackers->tick_ns = event->u.clock.tick_ns > 1 ? event->u.clock.tick_ns - 1 : 0;
     trackers->wall_moves = moves;
     trackers->wall_moves[trackers->wall_move_count++] = event;
     return LAPSE_OK;

@@ -5,6 +5,7 @@
 
 #include "track.h"
 
+static bool holds_client(enum lapse_fault_kind kind);
 static enum lapse_status take_watch(struct lapse_trackers *trackers,
                                     const struct lapse_command *command,
                                     const struct lapse_history_event *event);
@@ -59,16 +60,25 @@ void lapse_track_watch_deliver(struct lapse_trackers *trackers,
 void lapse_track_watch_fault(struct lapse_trackers *trackers,
                              const struct lapse_history_event *event) {
     bool begins = event->kind == LAPSE_HISTORY_FAULT_BEGIN;
+    unsigned bit = 1U << (unsigned)event->u.fault.kind;
+    if (!holds_client(event->u.fault.kind))
+        return;
     for (size_t i = 0; i < trackers->watch_count; i++) {
         struct lapse_tracked_watch *watch = &trackers->watches[i];
         const struct lapse_tracked_call *call =
             lapse_tracked_call_find(trackers, watch->began->call);
         if (watch->ended != NULL || call == NULL || call->invoke->actor != event->actor)
             continue;
-        watch->waits = begins;
+        watch->waits = begins ? watch->waits | bit : watch->waits & ~bit;
         if (begins && event->u.fault.kind == LAPSE_FAULT_CRASH)
             watch->ended = event;
     }
+}
+
+/* Whether events wait for a client while such a fault lasts. */
+static bool holds_client(enum lapse_fault_kind kind) {
+    return kind == LAPSE_FAULT_PAUSE || kind == LAPSE_FAULT_SUSPEND ||
+           kind == LAPSE_FAULT_FREEZE || kind == LAPSE_FAULT_CRASH;
 }
 
 /* Watchers live in a tenure: none outlives it. */

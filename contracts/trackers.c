@@ -54,6 +54,7 @@ enum lapse_status lapse_trackers_absorb(struct lapse_trackers *trackers,
                                         const struct lapse_history_event *event) {
     enum lapse_status status = LAPSE_OK;
     close_open_write(trackers, event);
+    lapse_outside_take(&trackers->outside, event);
     lapse_track_live_event(trackers, event);
     switch (event->kind) {
     case LAPSE_HISTORY_BEGIN:

@@ -88,7 +88,10 @@ static void check_step(const struct lapse_plan *plan, const struct lapse_plan_st
     LAPSE_ASSERT(step->kind != LAPSE_STEP_OPERATOR || step->actor == -1);
     if (step->kind == LAPSE_STEP_FAULT) {
         const struct lapse_plan_fault *fault = &step->u.fault;
-        LAPSE_ASSERT((fault->actor >= 0) != (fault->node == 0));
+        bool resource = fault->clock.whose.kind == LAPSE_PARTY_RESOURCE;
+        LAPSE_ASSERT(resource || (fault->actor >= 0) != (fault->node == 0));
+        LAPSE_ASSERT(fault->kind != LAPSE_FAULT_CLOCK || fault->clock.whose.kind != 0);
+        LAPSE_ASSERT(fault->clock.rate_ppb > -1000000000 && fault->clock.rate_ppb < 1000000000);
         LAPSE_ASSERT(fault->actor < (int32_t)plan->setup.actor_count);
         LAPSE_ASSERT(!fault->clock.has_to || fault->clock.to.kind == LAPSE_OPERAND_DATE);
         check_point(plan, step);

@@ -15,6 +15,8 @@ static void draw_config(struct lapse_out *out, const struct lapse_bucket_config 
 static void draw_page(struct lapse_out *out, const struct lapse_command *command);
 static void draw_command(struct lapse_out *out, const struct lapse_command *command);
 static void draw_lease(struct lapse_out *out, const struct lapse_command *command);
+static void draw_clock(struct lapse_out *out, const struct lapse_setup *setup,
+                       const struct lapse_history_event *event);
 static void draw_wall(struct lapse_out *out, const struct lapse_reading *reading);
 static void draw_term(struct lapse_out *out, const struct lapse_term *term);
 static void draw_reply(struct lapse_out *out, const struct lapse_history_event *event);
@@ -468,11 +470,7 @@ static void draw_rest(struct lapse_out *out, const struct lapse_result_view *vie
         lapse_out_count(out, event->u.step.row_count, "row removed", "rows removed");
         break;
     case LAPSE_HISTORY_CLOCK:
-        put_bytes(out, party_name(the_case->setup, event->u.clock.whose));
-        lapse_out_text(out, ": ");
-        draw_wall(out, &event->u.clock.before);
-        lapse_out_text(out, " is set to ");
-        draw_wall(out, &event->u.clock.after);
+        draw_clock(out, the_case->setup, event);
         break;
     case LAPSE_HISTORY_TENURE:
         put_bytes(out, the_case->setup->nodes[event->u.tenure.node]);
@@ -490,6 +488,34 @@ static void draw_rest(struct lapse_out *out, const struct lapse_result_view *vie
         break;
     default:
         break;
+    }
+}
+
+/* What is as on any clock is left out, but something is always said. */
+static void draw_clock(struct lapse_out *out, const struct lapse_setup *setup,
+                       const struct lapse_history_event *event) {
+    const struct lapse_reading *before = &event->u.clock.before, *after = &event->u.clock.after;
+    int64_t rate = event->u.clock.rate_ppb;
+    bool moved = before->wall.ns != after->wall.ns;
+    put_bytes(out, party_name(setup, event->u.clock.whose));
+    lapse_out_text(out, ": ");
+    draw_wall(out, before);
+    if (moved) {
+        lapse_out_text(out, " is set to ");
+        draw_wall(out, after);
+    }
+    if (before->raw_ns != after->raw_ns) {
+        lapse_out_text(out, ", raw ");
+        put_span(out, after->raw_ns);
+    }
+    if (rate != 0 || !moved) {
+        lapse_out_format(out, rate % 1000 == 0 ? ", rate %+lldppm" : ", rate %+lldppb",
+                         (long long)(rate % 1000 == 0 ? rate / 1000 : rate));
+    }
+    lapse_out_text(out, event->u.clock.stopped ? ", monotonic and boot stand still" : "");
+    if (event->u.clock.tick_ns > 1) {
+        lapse_out_text(out, ", ticks of ");
+        put_span(out, event->u.clock.tick_ns);
     }
 }
 

@@ -164,6 +164,14 @@ Test(events, show_what_a_store_does_by_itself) {
     event.u.clock.before.wall.ns = EPOCH;
     event.u.clock.after.wall.ns = EPOCH + 3600 * S;
     expect_body(&event, "n1: 2000-01-01T00:00:00Z is set to 2000-01-01T01:00:00Z");
+    event.u.clock.after = event.u.clock.before;
+    expect_body(&event, "n1: 2000-01-01T00:00:00Z, rate +0ppm");
+    event.u.clock.rate_ppb = -200000;
+    event.u.clock.stopped = true;
+    event.u.clock.tick_ns = 1000000;
+    event.u.clock.after.raw_ns = 500 * S;
+    expect_body(&event, "n1: 2000-01-01T00:00:00Z, raw 8m20s, rate -200ppm, monotonic and boot "
+                        "stand still, ticks of 1ms");
     event = of_node(LAPSE_HISTORY_TENURE);
     event.u.tenure.store.ns = 61 * S;
     event.u.tenure.reading.wall.ns = EPOCH;

@@ -1,11 +1,15 @@
-/* Breaks of what a run's policies do not promise: they fail nothing, but are told wherever a result
- * is, so that nobody takes a profile for the contracts themselves. */
+/* Breaks of what a run's policies do not promise, and what put a run outside the contract: they
+ * fail nothing, but are told wherever a result is, so that nobody takes a profile, or a run of
+ * which little was judged, for the contracts themselves. */
 #include "contracts/promise.h"
+#include "contracts/tracker.h"
 
 #include <string.h>
 
 #include "draw.h"
 
+static void put_outside(struct lapse_out *out, const struct lapse_trackers *trackers,
+                        const char *indent);
 static void put_where(struct lapse_out *out, const struct lapse_result_view *view, int64_t seq);
 static void put_times(struct lapse_out *out, int64_t times);
 
@@ -64,6 +68,7 @@ void lapse_unpromised_lines(struct lapse_out *out, const struct lapse_result_vie
     if (view->broken || view->verdict == NULL) {
         return;
     }
+    put_outside(out, view->verdict->trackers, indent);
     struct lapse_unpromised unpromised;
     for (size_t at = 0; lapse_unpromised_next(view->verdict, &at, &unpromised);) {
         lapse_out_text(out, indent);
@@ -82,6 +87,20 @@ void lapse_unpromised_sums(struct lapse_out *out, const struct lapse_totals *tot
         lapse_out_format(out, "%s%s", indent, totals->unpromised[i].text);
         put_times(out, totals->unpromised[i].times);
         lapse_out_text(out, "\n");
+    }
+}
+
+/* What was done that promises do not rest on. */
+static void put_outside(struct lapse_out *out, const struct lapse_trackers *trackers,
+                        const char *indent) {
+    char buf[LAPSE_OUTSIDE_TEXT_MAX];
+    for (int i = 0; trackers != NULL && i < LAPSE_OUTSIDE_KINDS; i++) {
+        if (trackers->outside.marks[i].by != NULL) {
+            lapse_out_format(out, "%soutside contract: ", indent);
+            (void)lapse_out_safe_text(
+                out, lapse_outside_say(&trackers->outside, (enum lapse_outside_kind)i, buf));
+            lapse_out_text(out, "\n");
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contracts/tracker.h"
 #include "draw.h"
 
 enum { RULES_MAX = 128 };
@@ -111,6 +112,26 @@ Test(promises, are_told_of_a_run_in_every_format) {
         struct run run;
         run_make(&run, cases[i].outcome);
         expect_text(cases[i].format, &run, cases[i].verbose, cases[i].wanted);
+        run_free(&run);
+    }
+}
+
+Test(promises, do_not_hold_outside_the_contract_and_every_format_says_so) {
+    static const char *const formats[] = {"pretty", "tap", "junit"};
+    static const char *const wanted[] = {
+        "        line 3: outside contract: n1 frozen from 12s\n        line 3: not promised",
+        ": a name\n# outside contract: n1 frozen from 12s\n# not promised",
+        "<system-out>outside contract: n1 frozen from 12s\nnot promised"};
+    static const struct lapse_bytes nodes[] = {{(const unsigned char *)"n1", 2}};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        struct run run;
+        run_make(&run, LAPSE_OUTCOME_PASSED);
+        run.setup.nodes = nodes;
+        struct lapse_trackers trackers = {.outside = {.setup = &run.setup, .count = 1}};
+        trackers.outside.marks[LAPSE_OUTSIDE_FROZEN] = (struct lapse_outside_mark){
+            lapse_history_at(run.history, 0), {LAPSE_PARTY_NODE, 0}};
+        run.verdict.trackers = &trackers;
+        expect_text(formats[i], &run, 0, wanted[i]);
         run_free(&run);
     }
 }

@@ -89,6 +89,7 @@ static void draw_step(struct steps *steps, const struct lapse_history_event *eve
             return;
         }
         break;
+    case LAPSE_HISTORY_CLOCK:
     case LAPSE_HISTORY_FAULT_END:
     case LAPSE_HISTORY_STOPPED:
     case LAPSE_HISTORY_UNBOUND:

@@ -185,7 +185,8 @@ static void lanes_fault(struct lapse_lanes *lanes, const struct lapse_history_ev
     int32_t actor = node >= 0 ? LAPSE_STRETCH_NODE(node) : event->actor;
     bool begins = event->kind == LAPSE_HISTORY_FAULT_BEGIN;
     enum lapse_stretch_kind kind =
-        event->u.fault.kind == LAPSE_FAULT_PAUSE || event->u.fault.kind == LAPSE_FAULT_SUSPEND
+        event->u.fault.kind == LAPSE_FAULT_PAUSE || event->u.fault.kind == LAPSE_FAULT_SUSPEND ||
+                event->u.fault.kind == LAPSE_FAULT_FREEZE
             ? LAPSE_STRETCH_PAUSED
             : LAPSE_STRETCH_DOWN;
     if (event->u.fault.kind == LAPSE_FAULT_RESTART) {

@@ -19,6 +19,8 @@ static void declare_actor(struct lapse_decoder *d, const struct lapse_node *name
                           const struct lapse_node *words);
 static void read_actor(struct lapse_decoder *d, const struct lapse_node *words,
                        struct lapse_setup_actor *ret);
+static void read_timer(struct lapse_decoder *d, const struct lapse_node *node,
+                       struct lapse_setup_actor *ret);
 static void walk_actors(struct walk *w, const struct lapse_node *actors);
 static void walk_list(struct walk *w, const struct lapse_node *list);
 static void walk_line(struct walk *w, const struct lapse_node *line);
@@ -232,6 +234,8 @@ static void read_actor(struct lapse_decoder *d, const struct lapse_node *words,
             (void)lapse_shape_flag(d, value, &ret->careful);
         } else if (lapse_node_is(key, "margin")) {
             (void)lapse_number_span(d, value, 0, &ret->margin.ns);
+        } else if (lapse_node_is(key, "timer")) {
+            read_timer(d, value, ret);
         } else if (lapse_node_is(key, "owner") &&
                    lapse_shape_is(d, value, LAPSE_NODE_SCALAR, "an owner text")) {
             ret->owner = lapse_decoder_bytes(d, value);
@@ -244,6 +248,22 @@ static void read_actor(struct lapse_decoder *d, const struct lapse_node *words,
             lapse_mistake_add(d->diags, "Y120", words->keys[margin]->place, "",
                               "`margin` does nothing without `careful: true`");
         lapse_diag_note(d->diags, diag, "help", "add `careful: true`, or take `margin` out");
+    }
+}
+
+static void read_timer(struct lapse_decoder *d, const struct lapse_node *node,
+                       struct lapse_setup_actor *ret) {
+    if (!lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "boot or monotonic")) {
+        return;
+    }
+    ret->timer_boot = lapse_node_is(node, "boot");
+    if (!ret->timer_boot && !lapse_node_is(node, "monotonic")) {
+        struct lapse_diag *diag =
+            lapse_mistake_add(d->diags, "Y127", node->place, "",
+                              "`%.60s` is no clock that timers go by", node->text);
+        lapse_diag_note(d->diags, diag, "help",
+                        "`timer: boot` counts the machine's sleep; `monotonic`, which is what "
+                        "holds unless `timer` is given, does not");
     }
 }
 

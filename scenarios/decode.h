@@ -292,6 +292,12 @@ enum lapse_event_kind lapse_decode_event_kind(const char *word, size_t len);
 void lapse_decode_note_takes(struct lapse_decoder *d, struct lapse_diag *diag,
                              const struct lapse_word *row);
 
+/* What a line does to a clock; `bounds` and `clocks` (decode_clock.c). */
+void lapse_decode_clock(struct lapse_decoder *d, const struct lapse_node *map,
+                        struct lapse_plan_fault *fault);
+void lapse_decode_bounds(struct lapse_decoder *d, const struct lapse_node *map);
+void lapse_decode_clocks(struct lapse_decoder *d, const struct lapse_node *map);
+
 /* ---- Sections. */
 /* `profile`, `policy`, `store` (decode_store.c). */
 void lapse_decode_store(struct lapse_decoder *d);

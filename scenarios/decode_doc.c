@@ -218,6 +218,10 @@ static void decode_sections(struct lapse_decoder *d) {
             lapse_decode_steps(d, NULL, add);
         } else if (lapse_node_is(key, "expect")) {
             lapse_decode_finals(d, section);
+        } else if (lapse_node_is(key, "bounds")) {
+            lapse_decode_bounds(d, section);
+        } else if (lapse_node_is(key, "clocks")) {
+            lapse_decode_clocks(d, section);
         } else if (lapse_node_is(key, "violates")) {
             decode_violates(d, section);
         }

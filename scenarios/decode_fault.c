@@ -4,26 +4,24 @@
 
 #include "decode.h"
 
-/* What a fault's word is, and whose fault it can be now. */
+/* What a fault's word is. */
 struct fault_row {
     const char *word;
     enum lapse_fault_kind kind;
-    bool ends, of_actor;
+    bool ends;
 };
 static const struct fault_row fault_rows[] = {
-    {"pause", LAPSE_FAULT_PAUSE, false, true},      {"resume", LAPSE_FAULT_PAUSE, true, true},
-    {"crash", LAPSE_FAULT_CRASH, false, true},      {"restart", LAPSE_FAULT_RESTART, false, true},
-    {"suspend", LAPSE_FAULT_SUSPEND, false, false}, {"clock", LAPSE_FAULT_CLOCK, false, false},
+    {"pause", LAPSE_FAULT_PAUSE, false},     {"resume", LAPSE_FAULT_PAUSE, true},
+    {"crash", LAPSE_FAULT_CRASH, false},     {"restart", LAPSE_FAULT_RESTART, false},
+    {"suspend", LAPSE_FAULT_SUSPEND, false}, {"freeze", LAPSE_FAULT_FREEZE, false},
+    {"clock", LAPSE_FAULT_CLOCK, false},
 };
 
 static const struct fault_row *find_row(const char *word);
-static void read_target(struct lapse_decoder *d, const struct fault_row *row,
-                        const struct lapse_node *node, struct lapse_plan_fault *fault);
+static void read_target(struct lapse_decoder *d, const struct lapse_node *node,
+                        struct lapse_plan_fault *fault);
 static void read_words(struct lapse_decoder *d, const struct lapse_node *map,
                        struct lapse_plan_fault *fault);
-static void read_clock(struct lapse_decoder *d, const struct lapse_node *map,
-                       struct lapse_plan_fault *fault);
-static void read_wall(struct lapse_decoder *d, const struct lapse_node *node, int64_t *ret);
 static void read_reap(struct lapse_decoder *d, const struct lapse_node *node,
                       struct lapse_plan_step *step);
 static void keep_fault(struct lapse_decoder *d, const struct lapse_node *map,
@@ -44,7 +42,11 @@ void lapse_decode_fault(struct lapse_decoder *d, const struct lapse_word *row,
     fault->actor = fault->node = -1;
     fault->kind = its->kind;
     fault->ends = its->ends;
-    read_target(d, its, target, fault);
+    if (fault->kind == LAPSE_FAULT_CLOCK) {
+        lapse_decode_clock(d, map, fault);
+    } else {
+        read_target(d, target, fault);
+    }
     read_words(d, map, fault);
     keep_fault(d, map, target, step);
 }
@@ -68,7 +70,8 @@ void lapse_decode_fault_ends(struct lapse_decoder *d) {
             lapse_mistake_add(d->diags, "Y135", end->place, "", "no earlier line %s `%.60s`",
                               pause ? "pauses" : "crashes", name);
         lapse_diag_note(d->diags, diag, "help",
-                        pause ? "`resume` ends a `pause` or `suspend` of an earlier instant"
+                        pause ? "`resume` ends a `pause`, `suspend` or `freeze` of an earlier "
+                                "instant"
                               : "`restart` ends a `crash` of an earlier instant");
     }
 }
@@ -82,8 +85,8 @@ static const struct fault_row *find_row(const char *word) {
     return NULL;
 }
 
-static void read_target(struct lapse_decoder *d, const struct fault_row *row,
-                        const struct lapse_node *node, struct lapse_plan_fault *fault) {
+static void read_target(struct lapse_decoder *d, const struct lapse_node *node,
+                        struct lapse_plan_fault *fault) {
     if (!lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "an actor, or n1 (the store's node)")) {
         return;
     }
@@ -94,15 +97,6 @@ static void read_target(struct lapse_decoder *d, const struct fault_row *row,
         return;
     }
     fault->actor = lapse_resolve_name(d, node, LAPSE_SPACE_ACTOR);
-    if (row->of_actor || fault->actor < 0) {
-        return;
-    }
-    struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y102", node->place, "",
-                                                "`%s` of an actor does not run yet", row->word);
-    lapse_diag_note(d->diags, diag, "note",
-                    "it belongs to the language, and a later version of this program runs it; "
-                    "`%s: n1` runs now",
-                    row->word);
 }
 
 static void read_words(struct lapse_decoder *d, const struct lapse_node *map,
@@ -120,44 +114,6 @@ static void read_words(struct lapse_decoder *d, const struct lapse_node *map,
             lapse_mistake_add(d->diags, "Y120", map->keys[machine]->place, "",
                               "`machine` goes with n1: an actor has no machine of its own");
         lapse_diag_note(d->diags, diag, "help", "leave `machine` out");
-    }
-    if (fault->kind == LAPSE_FAULT_CLOCK) {
-        read_clock(d, map, fault);
-    }
-}
-
-/* A clock is moved by a span, or set to a date: one of the two. */
-static void read_clock(struct lapse_decoder *d, const struct lapse_node *map,
-                       struct lapse_plan_fault *fault) {
-    const struct lapse_node *wall = lapse_node_get(map, "wall");
-    const struct lapse_node *to = lapse_node_get(map, "to");
-    const struct lapse_node *key = map->keys[lapse_node_index(map, "clock")];
-    if ((wall == NULL) == (to == NULL)) {
-        struct lapse_diag *diag =
-            lapse_mistake_add(d->diags, wall == NULL ? "Y125" : "Y120", key->place, "",
-                              wall == NULL ? "`clock` needs `wall` or `to`"
-                                           : "`wall` and `to` cannot stand in one line");
-        lapse_diag_note(d->diags, diag, "help",
-                        "write `wall: +1h` (moved by that) or `to: 2026-01-31T00:00:00Z`");
-        return;
-    }
-    if (wall != NULL) {
-        fault->clock.has_wall = true;
-        read_wall(d, wall, &fault->clock.wall_ns);
-        return;
-    }
-    fault->clock.has_to = lapse_number_date(d, to, &fault->clock.to);
-    if (fault->clock.has_to && fault->clock.to.kind == LAPSE_OPERAND_NOW) {
-        struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y107", to->place, "",
-                                                    "a clock is set to a date of its own");
-        lapse_diag_note(d->diags, diag, "help", "to move it write `wall: +15s` or `wall: -15s`");
-    }
-}
-
-/* A span with its sign; + may be left out. */
-static void read_wall(struct lapse_decoder *d, const struct lapse_node *node, int64_t *ret) {
-    if (lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "a duration with its sign (+1h)")) {
-        (void)lapse_number_span_part(d, node, node->text[0] == '+' ? 1 : 0, ret);
     }
 }
 
@@ -197,13 +153,14 @@ static void keep_fault(struct lapse_decoder *d, const struct lapse_node *map,
                                       .place = target->place};
 }
 
-/* `resume` ends what began last: a suspend instead of a pause. */
+/* `resume` ends what began last: a suspend or a freeze instead of a pause. */
 static void choose_end(struct lapse_decoder *d, struct lapse_fault_decl *end) {
     int64_t last = INT64_MIN;
     for (size_t i = 0; end->kind != LAPSE_FAULT_CRASH && i < d->faults.count; i++) {
         const struct lapse_fault_decl *begin = lapse_list_at(&d->faults, i);
         bool same = begin->actor == end->actor && begin->node == end->node;
-        bool stands = begin->kind == LAPSE_FAULT_PAUSE || begin->kind == LAPSE_FAULT_SUSPEND;
+        bool stands = begin->kind == LAPSE_FAULT_PAUSE || begin->kind == LAPSE_FAULT_SUSPEND ||
+                      begin->kind == LAPSE_FAULT_FREEZE;
         bool before = begin->at_run || end->at_run || begin->at_ns < end->at_ns;
         if (same && stands && !begin->ends && before && begin->at_ns >= last) {
             last = begin->at_ns;

@@ -354,10 +354,8 @@ static void renew(struct lapse_world *world, struct lapse_sim_belief *belief,
         return;
     }
     int64_t left = 0, deadline = 0;
-    struct lapse_steady sent = lapse_sim_clock_steady(&world->actors[call->actor].clock,
-                                                      (struct lapse_true_time){call->sent_ns});
     if (lapse_ns_scale(call->answer.left.ns, LAPSE_NS_PER_S - rho, LAPSE_NS_PER_S + rho, &left) &&
-        lapse_ns_add(sent.ns, left, &deadline) &&
+        lapse_ns_add(call->sent_reading.ns, left, &deadline) &&
         lapse_ns_sub(deadline, actor->margin.ns, &deadline)) {
         belief->has_deadline = true;
         belief->deadline.ns = deadline;

@@ -1,6 +1,7 @@
 /* Chance as a source of faults: kinds, instants, and whom each befalls. */
 #include "chaos.h"
 
+#include "clock_fault.h"
 #include "fault.h"
 
 enum chaos_kind {
@@ -316,6 +317,8 @@ static void heal_all(struct lapse_world *world) {
             clock.clock.whose = node ? (struct lapse_party){LAPSE_PARTY_NODE, NODE}
                                      : (struct lapse_party){LAPSE_PARTY_ACTOR, i};
             clock.clock.has_rate = true;
+            clock.clock.rate_ppb =
+                lapse_sim_clock_of(world, clock.clock.whose)->rate_start_ppb;
             lapse_sim_fault_do(world, -1, &clock);
         }
     }

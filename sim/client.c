@@ -7,6 +7,7 @@
 #include "member.h"
 #include "point.h"
 #include "request.h"
+#include "timer.h"
 #include "watcher.h"
 #include "world_events.h"
 
@@ -14,8 +15,10 @@ static struct lapse_sim_call *take_place(struct lapse_world *world, int32_t *ret
 static enum lapse_sim_flow transmit(struct lapse_world *world, const struct lapse_sim_call *drawn,
                                     int64_t due_ns);
 static enum lapse_sim_flow sent(struct lapse_world *world, const struct lapse_sim_call *call);
-static void push_for_call(struct lapse_world *world, const struct lapse_sim_call *call,
-                          int32_t index, enum lapse_queue_kind kind, int64_t at_ns);
+static void push_request(struct lapse_world *world, const struct lapse_sim_call *call,
+                         int32_t index);
+static void push_timeout(struct lapse_world *world, const struct lapse_sim_call *call,
+                         int32_t index, int64_t span_ns);
 static void take_reply(struct lapse_world *world, const struct lapse_sim_call *call);
 static void go_on(struct lapse_world *world, const struct lapse_sim_call *call);
 static bool may_send(struct lapse_world *world, const struct lapse_sim_call *call);
@@ -118,6 +121,7 @@ struct lapse_sim_call lapse_sim_client_call(const struct lapse_world *world, int
         .strand_gen = from->gen,
         .n = lapse_sim_task_n(world, strand),
         .sent_ns = world->now.ns,
+        .sent_reading = lapse_sim_clock_steady(&world->actors[from->actor].clock, world->now),
     };
     call.request.verb = verb;
     call.request.resource = -1;
@@ -228,11 +232,9 @@ static enum lapse_sim_flow transmit(struct lapse_world *world, const struct laps
     }
     call->request = stored->u.invoke.request;
     world->strands[call->strand].wait = step->nowait ? LAPSE_WAIT_NONE : LAPSE_WAIT_CALL;
-    push_for_call(world, call, index, LAPSE_QUEUE_REQUEST, world->now.ns);
+    push_request(world, call, index);
     if (step->has_timeout) {
-        const struct lapse_sim_clock *clock = &world->actors[call->actor].clock;
-        push_for_call(world, call, index, LAPSE_QUEUE_TIMEOUT,
-                      lapse_sim_clock_after(clock, world->now, step->timeout_ns).ns);
+        push_timeout(world, call, index, step->timeout_ns);
     }
     lapse_sim_belief_sent(world, call);
     return sent(world, drawn);
@@ -249,18 +251,30 @@ static enum lapse_sim_flow sent(struct lapse_world *world, const struct lapse_si
     return lapse_sim_task_hold(world, call->strand) ? LAPSE_FLOW_WAIT : LAPSE_FLOW_ON;
 }
 
-static void push_for_call(struct lapse_world *world, const struct lapse_sim_call *call,
-                          int32_t index, enum lapse_queue_kind kind, int64_t at_ns) {
-    bool request = kind == LAPSE_QUEUE_REQUEST; /* on its way whatever becomes of its client */
-    lapse_world_push(world, &(struct lapse_queue_item){.at_ns = at_ns,
+/* It is on its way whatever becomes of its client. */
+static void push_request(struct lapse_world *world, const struct lapse_sim_call *call,
+                         int32_t index) {
+    lapse_world_push(world, &(struct lapse_queue_item){.at_ns = world->now.ns,
                                                        .phase = LAPSE_PHASE_UNDER_WAY,
-                                                       .kind = kind,
-                                                       .rank = at_ns,
-                                                       .due_ns = at_ns,
-                                                       .actor = request ? -1 : call->actor,
+                                                       .kind = LAPSE_QUEUE_REQUEST,
+                                                       .rank = world->now.ns,
+                                                       .due_ns = world->now.ns,
+                                                       .actor = -1,
                                                        .incarnation = call->incarnation,
                                                        .index = index,
                                                        .id = call->id});
+}
+
+static void push_timeout(struct lapse_world *world, const struct lapse_sim_call *call,
+                         int32_t index, int64_t span_ns) {
+    struct lapse_queue_item item = {.phase = LAPSE_PHASE_UNDER_WAY,
+                                    .kind = LAPSE_QUEUE_TIMEOUT,
+                                    .actor = call->actor,
+                                    .incarnation = call->incarnation,
+                                    .index = index,
+                                    .id = call->id};
+    lapse_sim_timer_set(world, &item, lapse_sim_timer_in(world, call->actor, span_ns));
+    lapse_world_push(world, &item);
 }
 
 /* Reply, save, belief. */

@@ -1,14 +1,17 @@
 /* What is done to clients. The node has a file of its own, node_fault.c.
  *
- * A paused actor's clocks run on; what comes due for it is parked in order, and at its wake goes
- * back into the queue, oldest due first. A crashed one loses its tasks, timers and beliefs; what it
- * has sent is on its way all the same. */
+ * A paused actor's clocks run on; while its machine sleeps the monotonic one stands still, and
+ * while it is frozen all do. What comes due for it meanwhile is parked in order, and at its wake
+ * goes back into the queue, oldest due first. A crashed one loses its tasks, timers and beliefs;
+ * what it has sent is on its way all the same. */
 #include "fault.h"
 
 #include "belief.h"
 #include "client.h"
+#include "clock_fault.h"
 #include "node_fault.h"
 #include "task.h"
+#include "timer.h"
 #include "watcher.h"
 #include "work.h"
 #include "world_events.h"
@@ -18,14 +21,20 @@
 
 enum { INCARNATION_TEXT_MAX = 16 };
 
-static void pause_it(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault);
-static void wake(struct lapse_world *world, int32_t actor, int32_t step);
+static void hold(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault);
+static void end_all_holds(struct lapse_world *world, int32_t actor, int32_t step);
+static void end_hold(struct lapse_world *world, int32_t actor, enum lapse_fault_kind kind,
+                     int32_t step);
+static void wake(struct lapse_world *world, int32_t actor);
+static struct lapse_sim_hold *hold_of(struct lapse_sim_actor *actor, enum lapse_fault_kind kind);
+static void hold_clock(struct lapse_world *world, int32_t actor, enum lapse_fault_kind kind,
+                       bool on);
 static void crash(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault);
 static void restart(struct lapse_world *world, int32_t actor, int32_t step);
 static void drop_parked(struct lapse_world *world, struct lapse_sim_actor *actor);
 static struct lapse_bytes owner_text(struct lapse_world *world, int32_t actor);
 static void push_end(struct lapse_world *world, enum lapse_queue_kind kind, int32_t step,
-                     int32_t actor, int64_t at_ns);
+                     const struct lapse_plan_fault *fault, int64_t at_ns);
 
 void lapse_sim_fault_step(struct lapse_world *world, int32_t step) {
     lapse_sim_fault_do(world, step, &world->plan->steps[step].u.fault);
@@ -33,18 +42,19 @@ void lapse_sim_fault_step(struct lapse_world *world, int32_t step) {
 
 void lapse_sim_fault_do(struct lapse_world *world, int32_t step,
                         const struct lapse_plan_fault *fault) {
-    if (fault->actor < 0) {
+    if (fault->kind == LAPSE_FAULT_CLOCK) {
+        lapse_sim_clock_fault_do(world, step, fault);
+    } else if (fault->actor < 0) {
         lapse_sim_node_fault_step(world, step, fault);
-    } else if (fault->kind == LAPSE_FAULT_PAUSE && fault->ends) {
-        wake(world, fault->actor, step);
-    } else if (fault->kind == LAPSE_FAULT_PAUSE) {
-        pause_it(world, step, fault);
+    } else if (fault->ends) {
+        end_all_holds(world, fault->actor, step);
     } else if (fault->kind == LAPSE_FAULT_CRASH) {
         crash(world, step, fault);
-    } else {
-        LAPSE_ASSERT(fault->kind == LAPSE_FAULT_RESTART);
+    } else if (fault->kind == LAPSE_FAULT_RESTART) {
         crash(world, step, &(struct lapse_plan_fault){.actor = fault->actor, .node = -1});
         restart(world, fault->actor, step);
+    } else {
+        hold(world, step, fault);
     }
     lapse_world_check(world);
 }
@@ -53,7 +63,7 @@ void lapse_sim_fault_end(struct lapse_world *world, const struct lapse_queue_ite
     if (item->actor < 0) {
         lapse_sim_node_fault_end(world, item);
     } else if (item->kind == LAPSE_QUEUE_WAKE) {
-        wake(world, item->actor, item->index);
+        end_hold(world, item->actor, (enum lapse_fault_kind)item->id, item->index);
     } else {
         restart(world, item->actor, item->index);
     }
@@ -70,6 +80,13 @@ void lapse_sim_fault_incarnate(struct lapse_world *world, int32_t actor) {
     lapse_sim_task_begin_all(world, actor);
 }
 
+bool lapse_sim_fault_wake_stale(const struct lapse_sim_actor *actor,
+                                const struct lapse_queue_item *item) {
+    struct lapse_sim_actor now = *actor;
+    const struct lapse_sim_hold *held = hold_of(&now, (enum lapse_fault_kind)item->id);
+    return !held->on || held->until_ns != item->at_ns;
+}
+
 int64_t lapse_sim_fault_until(const struct lapse_world *world,
                               const struct lapse_plan_fault *fault) {
     int64_t until = INT64_MAX;
@@ -79,37 +96,54 @@ int64_t lapse_sim_fault_until(const struct lapse_world *world,
     return until;
 }
 
-/* A pause within a pause can only make it longer. */
-static void pause_it(struct lapse_world *world, int32_t step,
-                     const struct lapse_plan_fault *fault) {
+/* A pause within a pause, or a sleep within a sleep, can only make it longer. */
+static void hold(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault) {
     struct lapse_sim_actor *actor = &world->actors[fault->actor];
+    struct lapse_sim_hold *held = hold_of(actor, fault->kind);
     int64_t until = lapse_sim_fault_until(world, fault);
     if (!actor->up) {
         return;
     }
     if (!actor->paused) {
-        actor->paused_at_ns = world->now.ns;
+        actor->paused_at_ns = lapse_sim_timer_now(world, fault->actor);
     }
-    if (actor->paused && actor->paused_until_ns > until) {
-        until = actor->paused_until_ns;
+    if (held->on && held->until_ns > until) {
+        until = held->until_ns;
     }
+    *held = (struct lapse_sim_hold){true, until};
     actor->paused = true;
-    actor->paused_until_ns = until;
     bool known = until < INT64_MAX;
-    lapse_world_emit_fault(world, true, LAPSE_FAULT_PAUSE, fault->actor, step,
-                           known ? &until : NULL);
+    lapse_world_emit_fault(world, true, fault->kind, fault->actor, step, known ? &until : NULL);
+    hold_clock(world, fault->actor, fault->kind, true);
     if (known) {
-        push_end(world, LAPSE_QUEUE_WAKE, step, fault->actor, until);
+        push_end(world, LAPSE_QUEUE_WAKE, step, fault, until);
     }
 }
 
-static void wake(struct lapse_world *world, int32_t actor, int32_t step) {
+static void end_all_holds(struct lapse_world *world, int32_t actor, int32_t step) {
+    end_hold(world, actor, LAPSE_FAULT_PAUSE, step);
+    end_hold(world, actor, LAPSE_FAULT_SUSPEND, step);
+    end_hold(world, actor, LAPSE_FAULT_FREEZE, step);
+}
+
+static void end_hold(struct lapse_world *world, int32_t actor, enum lapse_fault_kind kind,
+                     int32_t step) {
     struct lapse_sim_actor *who = &world->actors[actor];
-    if (!who->paused) {
+    struct lapse_sim_hold *held = hold_of(who, kind);
+    if (!held->on) {
         return;
     }
-    who->paused = false;
-    lapse_world_emit_fault(world, false, LAPSE_FAULT_PAUSE, actor, step, NULL);
+    held->on = false;
+    who->paused = who->pausing.on || who->asleep.on || who->frozen.on;
+    lapse_world_emit_fault(world, false, kind, actor, step, NULL);
+    hold_clock(world, actor, kind, false);
+    if (!who->paused) {
+        wake(world, actor);
+    }
+}
+
+static void wake(struct lapse_world *world, int32_t actor) {
+    struct lapse_sim_actor *who = &world->actors[actor];
     for (size_t i = 0; i < who->parked.count; i++) {
         struct lapse_queue_item item = who->parked.items[i];
         item.at_ns = world->now.ns;
@@ -119,6 +153,28 @@ static void wake(struct lapse_world *world, int32_t actor, int32_t step) {
     }
     who->parked.count = 0;
     lapse_sim_work_stretch(world, actor);
+}
+
+static struct lapse_sim_hold *hold_of(struct lapse_sim_actor *actor, enum lapse_fault_kind kind) {
+    if (kind == LAPSE_FAULT_PAUSE) {
+        return &actor->pausing;
+    }
+    LAPSE_ASSERT(kind == LAPSE_FAULT_SUSPEND || kind == LAPSE_FAULT_FREEZE);
+    return kind == LAPSE_FAULT_SUSPEND ? &actor->asleep : &actor->frozen;
+}
+
+/* What a hold does to the machine's clocks. */
+static void hold_clock(struct lapse_world *world, int32_t actor, enum lapse_fault_kind kind,
+                       bool on) {
+    struct lapse_sim_clock *clock = &world->actors[actor].clock;
+    if (kind == LAPSE_FAULT_SUSPEND) {
+        lapse_sim_clock_set_asleep(clock, world->now, on);
+    } else if (kind == LAPSE_FAULT_FREEZE) {
+        lapse_sim_clock_set_frozen(clock, world->now, on);
+    }
+    if (kind != LAPSE_FAULT_PAUSE) {
+        lapse_sim_clock_changed(world, (struct lapse_party){LAPSE_PARTY_ACTOR, actor});
+    }
 }
 
 static void crash(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault) {
@@ -134,10 +190,12 @@ static void crash(struct lapse_world *world, int32_t step, const struct lapse_pl
     lapse_sim_belief_end_all(world, fault->actor, LAPSE_BELIEF_CRASHED, step);
     drop_parked(world, who);
     who->up = false;
-    who->paused = false;
+    who->paused = who->pausing.on = who->asleep.on = who->frozen.on = false;
+    lapse_sim_clock_set_asleep(&who->clock, world->now, false);
+    lapse_sim_clock_set_frozen(&who->clock, world->now, false);
     lapse_sim_watcher_client_gone(world);
     if (known) {
-        push_end(world, LAPSE_QUEUE_RESTART, step, fault->actor, until);
+        push_end(world, LAPSE_QUEUE_RESTART, step, fault, until);
     }
 }
 
@@ -177,14 +235,15 @@ static struct lapse_bytes owner_text(struct lapse_world *world, int32_t actor) {
 }
 
 static void push_end(struct lapse_world *world, enum lapse_queue_kind kind, int32_t step,
-                     int32_t actor, int64_t at_ns) {
-    int32_t incarnation = world->actors[actor].incarnation;
+                     const struct lapse_plan_fault *fault, int64_t at_ns) {
+    int32_t incarnation = world->actors[fault->actor].incarnation;
     lapse_world_push(world, &(struct lapse_queue_item){.at_ns = at_ns,
                                                        .phase = LAPSE_PHASE_FAULTS,
                                                        .kind = kind,
                                                        .rank = step,
                                                        .due_ns = at_ns,
-                                                       .actor = actor,
+                                                       .actor = fault->actor,
                                                        .incarnation = incarnation,
-                                                       .index = step});
+                                                       .index = step,
+                                                       .id = (int64_t)fault->kind});
 }

@@ -1,4 +1,5 @@
-/* Faults: pauses, crashes and restarts of actors; those of the store node go on to node_fault.h. */
+/* Faults: pauses, sleeps, crashes and restarts of actors; those of the store node go on to
+ * node_fault.h, those of clocks to clock_fault.h. */
 #ifndef SIM_FAULT_H
 #define SIM_FAULT_H
 
@@ -9,8 +10,11 @@ void lapse_sim_fault_step(struct lapse_world *world, int32_t step);
 /* As above for a fault that no line tells (step -1): one drawn by chance. */
 void lapse_sim_fault_do(struct lapse_world *world, int32_t step,
                         const struct lapse_plan_fault *fault);
-/* A pause or crash with `for:` ends. */
+/* A pause, suspend, freeze or crash with `for:` ends. */
 void lapse_sim_fault_end(struct lapse_world *world, const struct lapse_queue_item *item);
+/* Whether what a WAKE of an actor would end has ended, or goes on for longer. */
+bool lapse_sim_fault_wake_stale(const struct lapse_sim_actor *actor,
+                                const struct lapse_queue_item *item);
 /* The true time at which a fault with `for:` ends; INT64_MAX: not by itself. */
 int64_t lapse_sim_fault_until(const struct lapse_world *world,
                               const struct lapse_plan_fault *fault);

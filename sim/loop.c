@@ -3,8 +3,12 @@
  */
 #include "loop.h"
 
+#include "timer.h"
+
 static const struct lapse_plan_loop *loop_of(const struct lapse_world *world, int32_t strand);
-static void set_firing(struct lapse_world *world, int32_t strand, int64_t due_ns);
+static void set_firing(struct lapse_world *world, int32_t strand, int64_t reading_ns);
+static void make_due(const struct lapse_world *world, struct lapse_queue_item *item,
+                     int64_t reading_ns);
 static int64_t grid_before(int64_t from, int64_t period, int64_t now);
 
 enum lapse_sim_flow lapse_sim_loop_begin(struct lapse_world *world, int32_t strand) {
@@ -24,12 +28,11 @@ enum lapse_sim_flow lapse_sim_loop_begin(struct lapse_world *world, int32_t stra
         .running = true,
         .gen = began->gen + 1,
         .turn = 1,
-        .grid_ns = world->now.ns,
+        .grid_ns = lapse_sim_timer_now(world, outer->actor),
     };
-    const struct lapse_sim_clock *clock = &world->actors[outer->actor].clock;
     set_firing(world, inner,
-               loop->gap ? world->now.ns
-                         : lapse_sim_clock_after(clock, world->now, loop->period_ns).ns);
+               loop->gap ? began->grid_ns
+                         : lapse_sim_timer_in(world, outer->actor, loop->period_ns));
     if (loop->beside) {
         return LAPSE_FLOW_ON;
     }
@@ -45,9 +48,10 @@ void lapse_sim_loop_event(struct lapse_world *world, const struct lapse_queue_it
         lapse_sim_task_strand_over(world, item->index);
         return;
     }
-    strand->grid_ns = item->due_ns;
+    strand->grid_ns = item->reading_ns;
     if (!loop->gap) {
-        strand->grid_ns = grid_before(item->due_ns, loop->period_ns, world->now.ns);
+        strand->grid_ns = grid_before(item->reading_ns, loop->period_ns,
+                                      lapse_sim_timer_now(world, strand->actor));
     }
     strand->firing++;
     strand->line = 0;
@@ -62,37 +66,52 @@ void lapse_sim_loop_body_over(struct lapse_world *world, int32_t strand) {
         lapse_sim_task_strand_over(world, strand);
         return;
     }
-    const struct lapse_sim_clock *clock = &world->actors[of->actor].clock;
-    struct lapse_true_time from = {loop->gap ? world->now.ns : of->grid_ns};
-    set_firing(world, strand, lapse_sim_clock_after(clock, from, loop->period_ns).ns);
+    int64_t next = 0;
+    int64_t from = loop->gap ? lapse_sim_timer_now(world, of->actor) : of->grid_ns;
+    set_firing(world, strand, lapse_ns_add(from, loop->period_ns, &next) ? next : INT64_MAX);
+}
+
+void lapse_sim_loop_reset(const struct lapse_world *world, struct lapse_queue_item *item) {
+    make_due(world, item, item->reading_ns);
 }
 
 static const struct lapse_plan_loop *loop_of(const struct lapse_world *world, int32_t strand) {
     return &world->plan->steps[world->strands[strand].loop_step].u.loop;
 }
 
-/* A tick of the present or later runs in file order; one that is overdue is a timer. A loop that
- * ends at an instant holds up what follows until then. */
-static void set_firing(struct lapse_world *world, int32_t strand, int64_t due_ns) {
-    const struct lapse_plan_loop *loop = loop_of(world, strand);
-    int64_t now = world->now.ns;
+static void set_firing(struct lapse_world *world, int32_t strand, int64_t reading_ns) {
     world->strands[strand].wait = LAPSE_WAIT_TIMER;
     world->strands[strand].gen++;
-    if (loop->until == LAPSE_UNTIL_INSTANT && due_ns >= loop->until_ns) {
-        int64_t at = loop->until_ns > now ? loop->until_ns : now;
-        struct lapse_queue_item last =
-            lapse_sim_task_item(world, strand, LAPSE_QUEUE_UNTIL, at, LAPSE_PHASE_UNDER_WAY);
-        lapse_world_push(world, &last);
-        return;
+    struct lapse_queue_item item =
+        lapse_sim_task_item(world, strand, LAPSE_QUEUE_TICK, world->now.ns, LAPSE_PHASE_STEPS);
+    make_due(world, &item, reading_ns);
+    lapse_world_push(world, &item);
+}
+
+/* A tick of the present or later runs in file order; one that is overdue is a timer. A loop that
+ * ends at an instant holds up what follows until then: it is one of true time. */
+static void make_due(const struct lapse_world *world, struct lapse_queue_item *item,
+                     int64_t reading_ns) {
+    const struct lapse_plan_loop *loop = loop_of(world, item->index);
+    const struct lapse_sim_strand *of = &world->strands[item->index];
+    int64_t now = world->now.ns;
+    item->kind = LAPSE_QUEUE_TICK;
+    item->phase = LAPSE_PHASE_STEPS;
+    item->rank = of->loop_step;
+    lapse_sim_timer_set(world, item, reading_ns);
+    if (loop->gap && of->firing == 0) {
+        item->phase = LAPSE_PHASE_UNDER_WAY;
+        item->at_ns = item->due_ns = item->rank = now;
     }
-    bool first_of_gap = loop->gap && world->strands[strand].firing == 0;
-    enum lapse_queue_phase phase =
-        due_ns < now || first_of_gap ? LAPSE_PHASE_UNDER_WAY : LAPSE_PHASE_STEPS;
-    struct lapse_queue_item tick =
-        lapse_sim_task_item(world, strand, LAPSE_QUEUE_TICK, due_ns < now ? now : due_ns, phase);
-    tick.due_ns = due_ns;
-    tick.rank = phase == LAPSE_PHASE_STEPS ? world->strands[strand].loop_step : due_ns;
-    lapse_world_push(world, &tick);
+    if (loop->until == LAPSE_UNTIL_INSTANT && item->due_ns >= loop->until_ns) {
+        item->kind = LAPSE_QUEUE_UNTIL;
+        item->phase = LAPSE_PHASE_UNDER_WAY;
+        item->at_ns = loop->until_ns > now ? loop->until_ns : now;
+        item->due_ns = item->rank = item->at_ns;
+    } else if (item->due_ns < now) {
+        item->phase = LAPSE_PHASE_UNDER_WAY;
+        item->rank = item->due_ns;
+    }
 }
 
 /* The last point of the grid before now that is at or after `from`. */

@@ -11,4 +11,7 @@ void lapse_sim_loop_event(struct lapse_world *world, const struct lapse_queue_it
 /* The body has run: the next firing is set, or the loop is over. */
 void lapse_sim_loop_body_over(struct lapse_world *world, int32_t strand);
 
+/* The actor's clock has been changed: a TICK or UNTIL that waits is set again, where it lies. */
+void lapse_sim_loop_reset(const struct lapse_world *world, struct lapse_queue_item *item);
+
 #endif

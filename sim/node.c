@@ -7,6 +7,7 @@
 #include "node.h"
 
 #include "client.h"
+#include "clock_fault.h"
 #include "keylock.h"
 #include "point.h"
 #include "resource.h"
@@ -108,7 +109,7 @@ void lapse_sim_node_wake(struct lapse_world *world) {
 }
 
 bool lapse_sim_node_held(const struct lapse_world *world) {
-    return world->node.paused.on || world->node.suspended.on;
+    return world->node.paused.on || world->node.suspended.on || world->node.frozen.on;
 }
 
 bool lapse_sim_node_stale(const struct lapse_world *world, const struct lapse_queue_item *item) {
@@ -120,10 +121,13 @@ bool lapse_sim_node_stale(const struct lapse_world *world, const struct lapse_qu
         return node->store == NULL || lapse_sim_node_held(world) ||
                item->at_ns != node->housekeep_ns;
     case LAPSE_QUEUE_WAKE: {
-        const struct lapse_sim_hold *held =
-            item->id == LAPSE_FAULT_PAUSE ? &node->paused : &node->suspended;
+        const struct lapse_sim_hold *held = item->id == LAPSE_FAULT_PAUSE     ? &node->paused
+                                            : item->id == LAPSE_FAULT_SUSPEND ? &node->suspended
+                                                                              : &node->frozen;
         return !held->on || held->until_ns != item->at_ns || item->incarnation != node->tenure;
     }
+    case LAPSE_QUEUE_CLOCK:
+        return lapse_sim_clock_fault_stale(world, item->index);
     case LAPSE_QUEUE_RESTART:
         return node->store != NULL || item->incarnation != node->tenure;
     default:
@@ -290,14 +294,18 @@ static void reply(struct lapse_world *world, const struct lapse_queue_item *item
     lapse_world_push(world, &back);
 }
 
-/* The first true time at which either clock has reached its due; INT64_MAX: nothing is due. Store
- * time runs with the raw clock from where the last command saw it. */
+/* The first true time at which either clock has reached its due; INT64_MAX: nothing is due, or a
+ * clock that stands still never reaches it. Store time runs with the boot clock from where the last
+ * command saw it. */
 static int64_t due_time(const struct lapse_world *world, const struct lapse_due *due) {
     const struct lapse_sim_node *node = &world->node;
     int64_t at = INT64_MAX;
     if (due->has_steady) {
         struct lapse_span wait = lapse_steady_between(lapse_store_time(node->store), due->steady);
-        at = lapse_ns_add(node->read_ns, wait.ns, &at) ? at : INT64_MAX;
+        struct lapse_steady reading = {0};
+        if (lapse_ns_add(node->read_ns, wait.ns, &reading.ns)) {
+            at = lapse_sim_clock_at_boot(&node->clock, reading).ns;
+        }
     }
     if (due->has_wall) {
         int64_t wall = lapse_sim_clock_at_wall(&node->clock, due->wall).ns;

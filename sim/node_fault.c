@@ -1,6 +1,7 @@
 /* What is done to the store node.
  *
- * While its process is paused or its machine sleeps, calls wait; its clocks run on. A crash of the
+ * While its process is paused, or its machine sleeps or is frozen, calls wait. The clock that its
+ * store goes by runs on in a pause and in a sleep, and stands still in a freeze. A crash of the
  * process loses what lies in memory: the calls that wait are lost with it, and since their clients
  * cannot know whether they were taken, no answer comes. A call that arrives while the process is
  * down is answered `unavailable`. A crash of the machine also loses what no sync has reached, and
@@ -8,6 +9,7 @@
 #include "node_fault.h"
 
 #include "client.h"
+#include "clock_fault.h"
 #include "fault.h"
 #include "node.h"
 #include "tenure.h"
@@ -18,8 +20,8 @@ static void end_hold(struct lapse_world *world, enum lapse_fault_kind kind, int3
 static void crash(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault);
 static void lose_parked(struct lapse_world *world);
 static void restart(struct lapse_world *world, int32_t step, bool machine);
-static void move_wall(struct lapse_world *world, int32_t step,
-                      const struct lapse_plan_fault *fault);
+static struct lapse_sim_hold *hold_of(struct lapse_sim_node *node, enum lapse_fault_kind kind);
+static void hold_clock(struct lapse_world *world, enum lapse_fault_kind kind, bool on);
 static void push_end(struct lapse_world *world, enum lapse_queue_kind kind, int32_t step,
                      enum lapse_fault_kind ended, int64_t at_ns);
 static void emit(struct lapse_world *world, bool begins, enum lapse_fault_kind kind, int32_t step,
@@ -30,9 +32,11 @@ void lapse_sim_node_fault_step(struct lapse_world *world, int32_t step,
     switch (fault->kind) {
     case LAPSE_FAULT_PAUSE:
     case LAPSE_FAULT_SUSPEND:
+    case LAPSE_FAULT_FREEZE:
         if (fault->ends) {
             end_hold(world, LAPSE_FAULT_PAUSE, step);
             end_hold(world, LAPSE_FAULT_SUSPEND, step);
+            end_hold(world, LAPSE_FAULT_FREEZE, step);
         } else {
             hold(world, step, fault);
         }
@@ -43,9 +47,6 @@ void lapse_sim_node_fault_step(struct lapse_world *world, int32_t step,
     case LAPSE_FAULT_RESTART:
         crash(world, step, fault);
         restart(world, step, fault->machine);
-        break;
-    case LAPSE_FAULT_CLOCK:
-        move_wall(world, step, fault);
         break;
     default:
         break;
@@ -63,8 +64,7 @@ void lapse_sim_node_fault_end(struct lapse_world *world, const struct lapse_queu
 /* A pause within a pause, or a sleep within a sleep, can only make it longer. */
 static void hold(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault) {
     struct lapse_sim_node *node = &world->node;
-    struct lapse_sim_hold *held =
-        fault->kind == LAPSE_FAULT_PAUSE ? &node->paused : &node->suspended;
+    struct lapse_sim_hold *held = hold_of(node, fault->kind);
     int64_t until = lapse_sim_fault_until(world, fault);
     if (node->store == NULL) {
         return;
@@ -74,17 +74,19 @@ static void hold(struct lapse_world *world, int32_t step, const struct lapse_pla
     }
     *held = (struct lapse_sim_hold){true, until};
     emit(world, true, fault->kind, step, until);
+    hold_clock(world, fault->kind, true);
     push_end(world, LAPSE_QUEUE_WAKE, step, fault->kind, until);
 }
 
 static void end_hold(struct lapse_world *world, enum lapse_fault_kind kind, int32_t step) {
     struct lapse_sim_node *node = &world->node;
-    struct lapse_sim_hold *held = kind == LAPSE_FAULT_PAUSE ? &node->paused : &node->suspended;
+    struct lapse_sim_hold *held = hold_of(node, kind);
     if (!held->on) {
         return;
     }
     held->on = false;
     emit(world, false, kind, step, INT64_MAX);
+    hold_clock(world, kind, false);
     if (!lapse_sim_node_held(world)) {
         lapse_sim_node_wake(world);
     }
@@ -99,8 +101,9 @@ static void crash(struct lapse_world *world, int32_t step, const struct lapse_pl
     }
     if (was_up) {
         emit(world, true, LAPSE_FAULT_CRASH, step, until);
-        node->paused.on = false;
-        node->suspended.on = false;
+        node->paused.on = node->suspended.on = node->frozen.on = false;
+        hold_clock(world, LAPSE_FAULT_SUSPEND, false);
+        hold_clock(world, LAPSE_FAULT_FREEZE, false);
         node->housekeep_ns = INT64_MAX;
         lose_parked(world);
         lapse_sim_tenure_end(world);
@@ -138,22 +141,20 @@ static void restart(struct lapse_world *world, int32_t step, bool machine) {
     node->machine_down = false;
 }
 
-/* It may be done while the process is down: a clock is the machine's. */
-static void move_wall(struct lapse_world *world, int32_t step,
-                      const struct lapse_plan_fault *fault) {
-    struct lapse_sim_clock *clock = &world->node.clock;
-    struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_CLOCK, -1, step);
-    event.u.clock.whose = (struct lapse_party){LAPSE_PARTY_NODE, 0};
-    event.u.clock.tick_ns = 1;
-    event.u.clock.before = lapse_sim_clock_read(clock, world->now);
-    if (fault->clock.has_to) {
-        lapse_sim_clock_set_wall(clock, world->now, (struct lapse_wall){fault->clock.to.number});
-    } else {
-        lapse_sim_clock_step_wall(clock, fault->clock.wall_ns);
+static struct lapse_sim_hold *hold_of(struct lapse_sim_node *node, enum lapse_fault_kind kind) {
+    if (kind == LAPSE_FAULT_PAUSE) {
+        return &node->paused;
     }
-    event.u.clock.after = lapse_sim_clock_read(clock, world->now);
-    (void)lapse_world_emit(world, &event);
-    lapse_sim_node_schedule(world);
+    return kind == LAPSE_FAULT_SUSPEND ? &node->suspended : &node->frozen;
+}
+
+/* Housekeeping is set again when the node wakes. */
+static void hold_clock(struct lapse_world *world, enum lapse_fault_kind kind, bool on) {
+    if (kind == LAPSE_FAULT_SUSPEND) {
+        lapse_sim_clock_set_asleep(&world->node.clock, world->now, on);
+    } else if (kind == LAPSE_FAULT_FREEZE) {
+        lapse_sim_clock_set_frozen(&world->node.clock, world->now, on);
+    }
 }
 
 /* Where the end is known. */

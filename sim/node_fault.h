@@ -1,4 +1,4 @@
-/* Faults of the store node: of its process, of its machine, of its clock. */
+/* Faults of the store node: of its process and of its machine. */
 #ifndef SIM_NODE_FAULT_H
 #define SIM_NODE_FAULT_H
 

@@ -224,8 +224,10 @@ Test(node_fault, a_step_of_the_wall_clock_is_told_and_moves_dates_alone) {
         struct lapse_plan_step *spanned = call_at(&scene, LAPSE_VERB_SET, "s", 0);
         spanned->u.call.ttl = sketch_number(LAPSE_OPERAND_SPAN, S(60));
         struct lapse_plan_step *step = sketch_node_fault(sketch, LAPSE_FAULT_CLOCK, S(10), 0);
+        step->u.fault.clock.whose = (struct lapse_party){LAPSE_PARTY_NODE, 0};
         step->u.fault.clock.has_to = cases[i].has_to;
         step->u.fault.clock.to = sketch_number(LAPSE_OPERAND_DATE, epoch + S(10) + cases[i].by_ns);
+        step->u.fault.clock.has_wall = !cases[i].has_to;
         step->u.fault.clock.wall_ns = cases[i].by_ns;
         struct lapse_plan_step *date = call_at(&scene, LAPSE_VERB_HAS, "d", S(10));
         struct lapse_plan_step *span = call_at(&scene, LAPSE_VERB_ENTRY, "s", S(10));

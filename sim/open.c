@@ -2,6 +2,7 @@
 #include "open.h"
 
 #include "chaos.h"
+#include "clock_fault.h"
 #include "fault.h"
 #include "point.h"
 #include "tenure.h"
@@ -18,6 +19,7 @@ static void push_finals(struct lapse_world *world);
 static enum lapse_status check_step(const struct lapse_plan *plan, size_t index,
                                     struct lapse_error *err);
 static bool fault_fits(const struct lapse_plan *plan, const struct lapse_plan_fault *fault);
+static bool clock_fits(const struct lapse_plan *plan, const struct lapse_plan_clock *clock);
 static bool in_range(int32_t index, size_t count);
 
 enum lapse_status lapse_world_open(const struct lapse_world_options *options,
@@ -41,7 +43,6 @@ enum lapse_status lapse_world_open(const struct lapse_world_options *options,
     world->judge = options->judge;
     world->events_max = options->events_max == 0 ? events_max_default : options->events_max;
     world->check_often = options->check_often;
-    world->clock = lapse_sim_clock_make(options->plan->setup.epoch);
     lapse_queue_init(&world->queue, world->alloc);
     if (make_tables(world)) {
         status = begin(world, err);
@@ -78,6 +79,11 @@ enum lapse_status lapse_sim_plan_check(const struct lapse_plan *plan, struct lap
             if (!in_range(plan->tasks[i].steps[k], plan->step_count)) {
                 return lapse_error_set(err, LAPSE_INVALID, "task %zu has no line %zu", i, k);
             }
+        }
+    }
+    for (size_t i = 0; i < plan->clock_count; i++) {
+        if (!clock_fits(plan, &plan->clocks[i])) {
+            return lapse_error_set(err, LAPSE_INVALID, "clock %zu does not fit the plan", i);
         }
     }
     for (size_t i = 0; i < plan->step_count; i++) {
@@ -131,6 +137,7 @@ static void number_loops(struct lapse_world *world) {
 }
 
 static enum lapse_status begin(struct lapse_world *world, struct lapse_error *err) {
+    lapse_sim_clock_start(world);
     enum lapse_status status = lapse_sim_tenure_open(world, err);
     if (status != LAPSE_OK) {
         lapse_error_context(err, "the plan's store");
@@ -139,11 +146,11 @@ static enum lapse_status begin(struct lapse_world *world, struct lapse_error *er
     struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_BEGIN, -1, -1);
     event.u.begin = &world->plan->setup;
     (void)lapse_world_emit(world, &event);
+    lapse_sim_clock_tell_starts(world);
     lapse_sim_chaos_begin(world);
     push_world_steps(world);
     push_finals(world);
     for (size_t i = 0; i < world->plan->setup.actor_count; i++) {
-        world->actors[i].clock = world->clock;
         lapse_sim_fault_incarnate(world, (int32_t)i);
     }
     if (world->status < 0) {
@@ -242,16 +249,31 @@ static enum lapse_status check_step(const struct lapse_plan *plan, size_t index,
     return LAPSE_OK;
 }
 
-/* Of actors there are pauses, crashes and restarts. The node may fall only where the plan says what
- * becomes of its rows. */
+/* The node may fall only where the plan says what becomes of its rows. */
 static bool fault_fits(const struct lapse_plan *plan, const struct lapse_plan_fault *fault) {
     bool falls = fault->kind == LAPSE_FAULT_CRASH || fault->kind == LAPSE_FAULT_RESTART;
-    if (fault->actor >= 0) {
-        return in_range(fault->actor, plan->setup.actor_count) &&
-               (fault->kind == LAPSE_FAULT_PAUSE || falls);
+    bool holds = fault->kind == LAPSE_FAULT_PAUSE || fault->kind == LAPSE_FAULT_SUSPEND ||
+                 fault->kind == LAPSE_FAULT_FREEZE;
+    if (fault->kind == LAPSE_FAULT_CLOCK) {
+        return clock_fits(plan, &fault->clock);
     }
-    bool date = !fault->clock.has_to || fault->clock.to.kind == LAPSE_OPERAND_DATE;
-    return fault->node == 0 && date && (!falls || plan->store != LAPSE_STORE_NONE);
+    if (fault->actor >= 0) {
+        return in_range(fault->actor, plan->setup.actor_count) && (holds || falls);
+    }
+    return fault->node == 0 && (!falls || plan->store != LAPSE_STORE_NONE);
+}
+
+static bool clock_fits(const struct lapse_plan *plan, const struct lapse_plan_clock *clock) {
+    size_t count = clock->whose.kind == LAPSE_PARTY_ACTOR      ? plan->setup.actor_count
+                   : clock->whose.kind == LAPSE_PARTY_RESOURCE ? plan->setup.resource_count
+                   : clock->whose.kind == LAPSE_PARTY_NODE     ? plan->setup.node_count
+                                                               : 0;
+    bool date = !clock->has_to || clock->to.kind == LAPSE_OPERAND_DATE;
+    bool rate = clock->rate_ppb >= -LAPSE_SIM_RATE_PPB_MAX &&
+                clock->rate_ppb <= LAPSE_SIM_RATE_PPB_MAX;
+    bool tick = !clock->has_tick || clock->tick_ns >= 1;
+    bool origin = !clock->has_origin || clock->origin_ns >= 0;
+    return in_range(clock->whose.index, count) && date && rate && tick && origin;
 }
 
 static bool in_range(int32_t index, size_t count) {

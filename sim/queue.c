@@ -47,6 +47,12 @@ bool lapse_queue_list_add(struct lapse_queue_list *list, const lapse_alloc *allo
     return true;
 }
 
+void lapse_queue_restore(struct lapse_queue *queue) {
+    for (size_t i = queue->heap.count / 2; i > 0; i--) {
+        sift_down(queue->heap.items, queue->heap.count, i - 1);
+    }
+}
+
 enum lapse_status lapse_queue_check(const struct lapse_queue *queue, struct lapse_error *err) {
     for (size_t i = 1; i < queue->heap.count; i++) {
         if (before(&queue->heap.items[i], &queue->heap.items[(i - 1) / 2])) {

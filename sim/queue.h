@@ -23,8 +23,8 @@ enum lapse_queue_phase {
 
 enum lapse_queue_kind {
     LAPSE_QUEUE_FAULT = 1, /* index: the world step */
-    LAPSE_QUEUE_WAKE,      /* the end of a pause with `for:`; of a node when actor is -1: then id is
-                              the kind of fault, a pause or a suspend */
+    LAPSE_QUEUE_WAKE,      /* the end of a pause, suspend or freeze with `for:`; id is the kind of
+                              fault; of a node when actor is -1 */
     LAPSE_QUEUE_RESTART,   /* the end of a crash with `for:`; incarnation: of a node, its tenure */
     LAPSE_QUEUE_HOUSEKEEP, /* index: node */
     LAPSE_QUEUE_REQUEST,   /* a call arrives; index, id: the call */
@@ -41,6 +41,7 @@ enum lapse_queue_kind {
     LAPSE_QUEUE_PROBE,     /* index: the world step */
     LAPSE_QUEUE_FINAL,     /* index: the step */
     LAPSE_QUEUE_REAP,      /* index: the world step */
+    LAPSE_QUEUE_CLOCK,     /* index: the world step whose change of a clock ends */
     LAPSE_QUEUE_CHAOS      /* the next fault drawn by chance, or the end of them all */
 };
 
@@ -56,6 +57,8 @@ struct lapse_queue_item {
     int64_t rank;
     int64_t seq;         /* set by push */
     int64_t due_ns;      /* when it was due first; below at_ns iff late */
+    bool timed;          /* a timer of its actor: due when that one's steady clock reads ... */
+    int64_t reading_ns;  /* ... this; at_ns follows each change of the clock (timer.c) */
     int32_t actor;       /* whose it is; -1: the world's, a node's */
     int32_t incarnation; /* of that actor */
     int32_t index;
@@ -85,6 +88,8 @@ struct lapse_queue_item lapse_queue_pop(struct lapse_queue *queue);
 /* Appends to a list. False: memory ran out. */
 bool lapse_queue_list_add(struct lapse_queue_list *list, const lapse_alloc *alloc,
                           const struct lapse_queue_item *item);
+/* Makes a heap again of items whose order was changed where they lie. */
+void lapse_queue_restore(struct lapse_queue *queue);
 /* Walks the heap order: OK, or BUG. */
 enum lapse_status lapse_queue_check(const struct lapse_queue *queue, struct lapse_error *err);
 

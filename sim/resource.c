@@ -33,6 +33,7 @@ void lapse_sim_resource_decide(struct lapse_world *world, struct lapse_sim_call 
     event.u.resource.resource = request->resource;
     event.u.resource.verb = request->verb;
     event.u.resource.status = call->answer.status;
+    event.u.resource.wall = lapse_sim_clock_wall(&resource->clock, world->now);
     event.u.resource.has_token = call->answer.has_token;
     event.u.resource.token = call->answer.token;
     event.u.resource.value = write ? request->value : resource->value;
@@ -46,7 +47,7 @@ struct lapse_answer lapse_sim_resource_read(const struct lapse_world *world, int
     return (struct lapse_answer){
         .status = LAPSE_OK,
         .at = {world->now.ns},
-        .wall = lapse_sim_clock_wall(&world->clock, world->now),
+        .wall = lapse_sim_clock_wall(&from->clock, world->now),
         .has_token = from->has_token,
         .token = from->token,
         .value = from->value,

@@ -43,9 +43,10 @@ struct lapse_sim_strand {
     size_t line;     /* the line that runs or is next */
     int32_t turn;    /* which of `times: N` runs, from 1 */
     int32_t firing;  /* which firing of the loop runs, from 1 */
-    int64_t grid_ns; /* loops: the last point of the grid that has fired */
+    int64_t grid_ns; /* loops: the last point of the grid that has fired, a reading of the actor's
+                        steady clock */
     int64_t sent_ns; /* work: when it began */
-    int64_t work_end_ns;
+    int64_t work_end_ns; /* a reading of that clock */
     int64_t work_call;
     struct lapse_sim_grant work_grant;
 };
@@ -54,11 +55,18 @@ struct lapse_sim_task {
     bool stopped; /* by an answer */
 };
 
+/* A pause of a process, a sleep of its machine, or a machine that stands still. */
+struct lapse_sim_hold {
+    bool on;
+    int64_t until_ns; /* INT64_MAX: until resumed */
+};
+
 struct lapse_sim_actor {
     int32_t incarnation; /* from 1 */
-    bool up, paused, stopped;
-    int64_t paused_at_ns;
-    int64_t paused_until_ns; /* INT64_MAX: until resumed */
+    bool up, stopped;
+    bool paused; /* any of these three holds it */
+    struct lapse_sim_hold pausing, asleep, frozen;
+    int64_t paused_at_ns; /* what its steady clock read then */
     struct lapse_sim_clock clock;
     bool has_look;
     struct lapse_steady last_look;
@@ -101,6 +109,7 @@ struct lapse_sim_call {
     size_t member_count;   /* places in members_granted */
     int32_t member; /* from 1: this is that call of a batch, told apart; 0: a call of its own */
     int64_t sent_ns;
+    struct lapse_steady sent_reading; /* of its client's steady clock */
     struct lapse_sim_grant grant;
     struct lapse_request request;
     struct lapse_answer answer;
@@ -145,17 +154,12 @@ struct lapse_sim_keylock {
 };
 
 struct lapse_sim_resource {
+    struct lapse_sim_clock clock;
     bool has_highest;
     int64_t highest;
     bool has_token; /* of the last write applied */
     int64_t token;
     struct lapse_bytes value;
-};
-
-/* A pause of the node's process, or a sleep of its machine: calls wait. */
-struct lapse_sim_hold {
-    bool on;
-    int64_t until_ns; /* INT64_MAX: until resumed */
 };
 
 struct lapse_sim_node {
@@ -167,8 +171,8 @@ struct lapse_sim_node {
     struct lapse_sim_store_file *file; /* where the plan has one in a file; NULL */
     int32_t tenure;       /* how often its store has been opened */
     bool machine_down;    /* it comes up on another boot */
-    struct lapse_sim_hold paused, suspended;
-    int64_t read_ns;      /* true time at which the store last read its clock */
+    struct lapse_sim_hold paused, suspended, frozen;
+    int64_t read_ns;      /* what its boot clock read when the store last looked */
     int64_t watcher_base; /* added to a watcher's number in the store: its number for clients */
     int64_t watcher_top;  /* the greatest number of a watcher that clients were told */
     int64_t housekeep_ns; /* true time of the item in the queue; INT64_MAX: none */
@@ -206,7 +210,6 @@ struct lapse_world {
     bool check_often;
 
     struct lapse_true_time now;
-    struct lapse_sim_clock clock; /* a clock that nothing moves: of actors and resources */
     uint64_t events;
     bool over, stop;          /* stop: the judge, or a bound, ends the run */
     enum lapse_status status; /* below 0: broken, for the reason in `error` */

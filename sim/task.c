@@ -7,6 +7,7 @@
 #include "belief.h"
 #include "client.h"
 #include "loop.h"
+#include "timer.h"
 #include "work.h"
 #include "world_events.h"
 
@@ -97,11 +98,10 @@ enum lapse_sim_flow lapse_sim_task_answered(struct lapse_world *world, int32_t s
         return LAPSE_FLOW_WAIT; /* the strand has gone on already */
     }
     if (action.kind == LAPSE_ACTION_AGAIN) {
-        const struct lapse_sim_clock *clock = &world->actors[of->actor].clock;
         world->strands[strand].wait = LAPSE_WAIT_TIMER;
-        struct lapse_queue_item again = lapse_sim_task_item(
-            world, strand, LAPSE_QUEUE_STEP,
-            lapse_sim_clock_after(clock, world->now, action.again_ns).ns, LAPSE_PHASE_UNDER_WAY);
+        struct lapse_queue_item again = lapse_sim_task_item(world, strand, LAPSE_QUEUE_STEP,
+                                                            world->now.ns, LAPSE_PHASE_UNDER_WAY);
+        lapse_sim_timer_set(world, &again, lapse_sim_timer_in(world, of->actor, action.again_ns));
         lapse_world_push(world, &again);
         return LAPSE_FLOW_WAIT;
     }
@@ -235,22 +235,24 @@ static bool due_at_once(struct lapse_world *world, int32_t strand, bool begins, 
     }
     int64_t extra = jitter(world, &step->when, number);
     bool at = step->when.kind == LAPSE_WHEN_AT;
+    bool same = step->when.kind == LAPSE_WHEN_SAME && extra == 0;
+    enum lapse_queue_phase phase = at || same ? LAPSE_PHASE_STEPS : LAPSE_PHASE_UNDER_WAY;
+    struct lapse_queue_item item =
+        lapse_sim_task_item(world, strand, LAPSE_QUEUE_STEP, now, phase);
     if (at) {
-        *ret_due = lapse_ns_add(step->when.ns, extra, ret_due) ? *ret_due : INT64_MAX;
-    } else {
+        item.due_ns = lapse_ns_add(step->when.ns, extra, &item.due_ns) ? item.due_ns : INT64_MAX;
+        item.at_ns = item.due_ns < now ? now : item.due_ns;
+    } else if (!same) {
         int64_t wait = step->when.kind == LAPSE_WHEN_AFTER ? step->when.ns : 0;
         wait = lapse_ns_add(wait, extra, &wait) ? wait : INT64_MAX;
-        *ret_due = lapse_sim_clock_after(&world->actors[of->actor].clock, world->now, wait).ns;
+        lapse_sim_timer_set(world, &item, lapse_sim_timer_in(world, of->actor, wait));
+        item.due_ns = item.at_ns; /* set now, it cannot have been due before */
     }
-    bool same = step->when.kind == LAPSE_WHEN_SAME && extra == 0;
-    if (!begins && (same || *ret_due < now)) {
+    *ret_due = item.due_ns;
+    if (!begins && (same || item.due_ns < now)) {
         return true;
     }
-    enum lapse_queue_phase phase = at || same ? LAPSE_PHASE_STEPS : LAPSE_PHASE_UNDER_WAY;
-    struct lapse_queue_item item = lapse_sim_task_item(world, strand, LAPSE_QUEUE_STEP,
-                                                       *ret_due < now ? now : *ret_due, phase);
-    item.due_ns = *ret_due;
-    item.rank = phase == LAPSE_PHASE_STEPS ? number : *ret_due;
+    item.rank = phase == LAPSE_PHASE_STEPS ? number : item.due_ns;
     of->wait = LAPSE_WAIT_TIMER;
     lapse_world_push(world, &item);
     return false;

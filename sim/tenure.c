@@ -16,7 +16,6 @@ static enum lapse_status make_file(struct lapse_world *world, struct lapse_error
 enum lapse_status lapse_sim_tenure_open(struct lapse_world *world, struct lapse_error *err) {
     struct lapse_sim_node *node = &world->node;
     node->world = world;
-    node->clock = lapse_sim_clock_make(world->plan->setup.epoch);
     node->housekeep_ns = INT64_MAX;
     lapse_sim_rows_init(&node->rows, world->alloc);
     lapse_result_init(&node->result, world->alloc);
@@ -134,9 +133,10 @@ static enum lapse_status read_clock(void *ctx, struct lapse_reading *ret) {
     return LAPSE_OK;
 }
 
-/* The store's own: when it last read its clock is when its store time was what it says. */
+/* The store's own: its store time is what it was at the reading that it took last. */
 static enum lapse_status read_and_note(void *ctx, struct lapse_reading *ret) {
     struct lapse_sim_node *node = ctx;
-    node->read_ns = node->world->now.ns;
-    return read_clock(ctx, ret);
+    enum lapse_status status = read_clock(ctx, ret);
+    node->read_ns = ret->raw_ns;
+    return status;
 }

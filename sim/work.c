@@ -6,6 +6,7 @@
 #include "belief.h"
 #include "client.h"
 #include "request.h"
+#include "timer.h"
 #include "world_events.h"
 
 static bool may_begin(struct lapse_world *world, const struct lapse_plan_step *step,
@@ -44,9 +45,7 @@ enum lapse_sim_flow lapse_sim_work_begin(struct lapse_world *world, int32_t stra
     works->sent_ns = world->now.ns;
     works->work_call = call.id;
     works->work_grant = call.grant;
-    works->work_end_ns =
-        lapse_sim_clock_after(&world->actors[call.actor].clock, world->now, call.request.work.ns)
-            .ns;
+    works->work_end_ns = lapse_sim_timer_in(world, call.actor, call.request.work.ns);
     arm(world, strand);
     return LAPSE_FLOW_WAIT;
 }
@@ -70,7 +69,7 @@ void lapse_sim_work_event(struct lapse_world *world, const struct lapse_queue_it
 }
 
 void lapse_sim_work_stretch(struct lapse_world *world, int32_t actor) {
-    int64_t slept = world->now.ns - world->actors[actor].paused_at_ns;
+    int64_t slept = lapse_sim_timer_now(world, actor) - world->actors[actor].paused_at_ns;
     for (size_t i = 0; i < world->strand_count; i++) {
         struct lapse_sim_strand *works = &world->strands[i];
         if (works->actor != actor || !works->running || works->wait != LAPSE_WAIT_WORK) {
@@ -124,7 +123,8 @@ static void arm(struct lapse_world *world, int32_t strand) {
     const struct lapse_sim_strand *works = &world->strands[strand];
     arm_look(world, strand);
     struct lapse_queue_item done = lapse_sim_task_item(world, strand, LAPSE_QUEUE_WORK_END,
-                                                       works->work_end_ns, LAPSE_PHASE_UNDER_WAY);
+                                                       world->now.ns, LAPSE_PHASE_UNDER_WAY);
+    lapse_sim_timer_set(world, &done, works->work_end_ns);
     lapse_world_push(world, &done);
 }
 
@@ -137,13 +137,9 @@ static void arm_look(struct lapse_world *world, int32_t strand) {
     if (belief == NULL || !belief->has_deadline) {
         return;
     }
-    int64_t due =
-        lapse_sim_clock_at_steady(&world->actors[works->actor].clock, belief->deadline).ns;
-    struct lapse_queue_item look =
-        lapse_sim_task_item(world, strand, LAPSE_QUEUE_WORK_LOOK,
-                            due < world->now.ns ? world->now.ns : due, LAPSE_PHASE_UNDER_WAY);
-    look.due_ns = due;
-    look.rank = due;
+    struct lapse_queue_item look = lapse_sim_task_item(world, strand, LAPSE_QUEUE_WORK_LOOK,
+                                                       world->now.ns, LAPSE_PHASE_UNDER_WAY);
+    lapse_sim_timer_set(world, &look, belief->deadline.ns);
     lapse_world_push(world, &look);
 }
 

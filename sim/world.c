@@ -7,6 +7,7 @@
 #include "belief.h"
 #include "chaos.h"
 #include "client.h"
+#include "clock_fault.h"
 #include "fault.h"
 #include "loop.h"
 #include "node.h"
@@ -21,6 +22,7 @@
 
 enum { CHECK_EVERY = 1024 };
 
+static void check_clocks(struct lapse_world *world);
 static bool take_next(struct lapse_world *world, struct lapse_queue_item *ret);
 static bool is_over(const struct lapse_world *world, const struct lapse_queue_item *first);
 static bool is_stale(const struct lapse_world *world, const struct lapse_queue_item *item);
@@ -101,6 +103,24 @@ void lapse_world_check(struct lapse_world *world) {
         lapse_world_fail(world, LAPSE_BUG, "a broken invariant at true time %lld ns: %s",
                          (long long)world->now.ns, err.message);
     }
+    check_clocks(world);
+}
+
+static void check_clocks(struct lapse_world *world) {
+    const struct lapse_setup *setup = &world->plan->setup;
+    bool sound = lapse_sim_clock_check(&world->node.clock, world->now, NULL) == LAPSE_OK;
+    for (size_t i = 0; i < setup->actor_count; i++) {
+        sound = sound &&
+                lapse_sim_clock_check(&world->actors[i].clock, world->now, NULL) == LAPSE_OK;
+    }
+    for (size_t i = 0; i < setup->resource_count; i++) {
+        sound = sound &&
+                lapse_sim_clock_check(&world->resources[i].clock, world->now, NULL) == LAPSE_OK;
+    }
+    if (!sound) {
+        lapse_world_fail(world, LAPSE_BUG, "a clock is out of its bounds at true time %lld ns",
+                         (long long)world->now.ns);
+    }
 }
 
 /* Stale items are dropped here, before time moves to them: a timeout that no longer matters must
@@ -129,17 +149,22 @@ static bool take_next(struct lapse_world *world, struct lapse_queue_item *ret) {
 }
 
 /* With run_for a run ends after all that is due at that instant. Without it, when nothing but
- * housekeeping is left that nobody waits for. */
+ * housekeeping is left that nobody waits for, and what waits for a reading that its clock never
+ * reaches. */
 static bool is_over(const struct lapse_world *world, const struct lapse_queue_item *first) {
     if (world->plan->has_run_for) {
         return first->at_ns > world->plan->run_for_ns;
+    }
+    if (first->at_ns == INT64_MAX) {
+        return true;
     }
     if (first->kind != LAPSE_QUEUE_HOUSEKEEP || first->at_ns == world->now.ns) {
         return false;
     }
     for (size_t i = 0; i < world->queue.heap.count; i++) {
         const struct lapse_queue_item *item = &world->queue.heap.items[i];
-        if (item->kind != LAPSE_QUEUE_HOUSEKEEP && !is_stale(world, item)) {
+        if (item->kind != LAPSE_QUEUE_HOUSEKEEP && item->at_ns < INT64_MAX &&
+            !is_stale(world, item)) {
             return false;
         }
     }
@@ -152,7 +177,7 @@ static bool is_stale(const struct lapse_world *world, const struct lapse_queue_i
         return lapse_sim_node_stale(world, item);
     }
     if (item->kind == LAPSE_QUEUE_WAKE) {
-        return !actor->paused || actor->paused_until_ns != item->at_ns;
+        return lapse_sim_fault_wake_stale(actor, item);
     }
     if (actor->incarnation != item->incarnation ||
         actor->up == (item->kind == LAPSE_QUEUE_RESTART)) {
@@ -233,6 +258,9 @@ static void dispatch(struct lapse_world *world, const struct lapse_queue_item *i
         break;
     case LAPSE_QUEUE_AWAITED:
         lapse_sim_task_go_on(world, item->index, LAPSE_FLOW_ON);
+        break;
+    case LAPSE_QUEUE_CLOCK:
+        lapse_sim_clock_fault_end(world, item->index);
         break;
     case LAPSE_QUEUE_CHAOS:
         lapse_sim_chaos_event(world);

@@ -48,7 +48,8 @@ static bool may_meet_pause(const struct lapse_plan *plan, const struct lapse_pla
 
 static bool is_pause(const struct lapse_plan_step *step) {
     return step->kind == LAPSE_STEP_FAULT && step->u.fault.node >= 0 && !step->u.fault.ends &&
-           (step->u.fault.kind == LAPSE_FAULT_PAUSE || step->u.fault.kind == LAPSE_FAULT_SUSPEND);
+           (step->u.fault.kind == LAPSE_FAULT_PAUSE || step->u.fault.kind == LAPSE_FAULT_SUSPEND ||
+            step->u.fault.kind == LAPSE_FAULT_FREEZE);
 }
 
 /* A pause with `for:` ends, and so does one that is resumed later (ends come first at an

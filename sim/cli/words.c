@@ -25,7 +25,9 @@ void lapse_cli_words_print(void) {
                                         "Patterns",
                                         "Measures",
                                         "After on_...:",
-                                        "Of `store`"};
+                                        "Of `store`",
+                                        "Of `bounds`",
+                                        "Of `clocks`"};
     size_t count;
     const struct lapse_word *words = lapse_word_table(&count);
     for (int kind = LAPSE_WORD_TOP; kind < LAPSE_WORD_KINDS; kind++) {

@@ -9,6 +9,7 @@
 #ifndef CONTRACTS_TRACKER_H
 #define CONTRACTS_TRACKER_H
 
+#include "contracts/outside.h"
 #include "contracts/rule.h"
 
 /* ---- Calls: what was asked, decided and answered under one id. Kept after the reply, because a
@@ -172,7 +173,7 @@ struct lapse_tracked_watch {
     const struct lapse_history_event *began; /* APPLY */
     const struct lapse_history_event *heard; /* REPLY that told its client of it */
     const struct lapse_history_event *ended; /* APPLY of the unwatch, or its client's crash */
-    bool waits;                              /* its client is paused: events wait for it */
+    unsigned waits; /* what holds its client, a bit per enum lapse_fault_kind: events wait */
     bool renumbered;                         /* a crash took all, and numbers began anew */
     size_t next;
     int64_t delivered; /* highest revision handed over; 0: none */
@@ -211,6 +212,8 @@ struct lapse_tracked_resource {
 
 /* ---- Loops of clients, by the setup's numbers. */
 struct lapse_tracked_loop {
+    bool blind;     /* a line of it sent nothing: the next call may lie amid a firing */
+    int32_t part_n; /* that firing, whose beginning is not known */
     const struct lapse_history_event *starts[2]; /* INVOKEs that began its last firings, newest
                                                     first */
     const struct lapse_history_event *last;      /* its last INVOKE or REPLY */
@@ -228,6 +231,7 @@ struct lapse_tracked_peak {
 struct lapse_trackers {
     const lapse_alloc *alloc;
     const struct lapse_setup *setup; /* NULL before BEGIN */
+    struct lapse_outside outside;
     size_t call_count, call_cap;
     struct lapse_tracked_call *calls; /* by rising id */
     size_t bucket_count, bucket_cap;
@@ -257,6 +261,7 @@ struct lapse_trackers {
     size_t faults_open;
     const struct lapse_history_event *fault; /* the last that began or ended, or moved a clock */
     struct lapse_span took;                  /* the longest round trip without a fault */
+    int64_t coarse_ns; /* how far a reading of a client's clock may pass what a timer waits for */
     struct lapse_true_time seen_at; /* when the store last said what time it has ... */
     struct lapse_steady seen_store; /* ... and what it said */
     const struct lapse_history_event *seen; /* the event that said so; NULL: none yet */
@@ -271,9 +276,14 @@ struct lapse_trackers {
     bool node_was_paused;
     const struct lapse_history_event *slept;  /* FAULT_END of the last pause or suspend of a node */
     const struct lapse_history_event *tenure; /* the last TENURE */
+    const struct lapse_history_event *machine_tenure; /* the last on another boot */
     bool leases_unsure;                       /* a crash may have lost leases, or sessions */
     size_t wall_move_count, wall_move_cap;
     const struct lapse_history_event **wall_moves; /* CLOCK of a node, all */
+    int64_t rate_ppb; /* of the node's clocks, as their last CLOCK says */
+    int64_t tick_ns;  /* of them, less 1 */
+    struct lapse_true_time pace_at; /* when store time was last told, or the rate set ... */
+    struct lapse_steady pace_store; /* ... and what it was then */
     bool dated;           /* a date was given: a read that reaches it may commit that */
     int64_t durable_seen; /* the highest durable point shown in this tenure */
     bool mark_known;      /* a commit that no renewal explains was shown in this tenure ... */
@@ -327,8 +337,13 @@ lapse_tracked_watch_event(const struct lapse_trackers *trackers,
 /* Whether a request renews the grant that it is about: extend, or a write of a key that is a lock
  * (which `belief` says). */
 bool lapse_tracked_request_renews(const struct lapse_request *request);
-/* Store time at a true time, as far as answers tell: the store's clock is taken to keep pace. */
+/* How far a node's raw clock within its bound may be off after so long, its tick included. */
+int64_t lapse_tracked_drift(const struct lapse_trackers *trackers, int64_t elapsed_ns);
+/* The least, and the most, that store time is at a true time, as far as answers tell: the store's
+ * clock is taken to run as it was last said to. */
 struct lapse_steady lapse_tracked_store_time(const struct lapse_trackers *trackers,
+                                             struct lapse_true_time at);
+struct lapse_steady lapse_tracked_store_most(const struct lapse_trackers *trackers,
                                              struct lapse_true_time at);
 /* The same, as if no call were without an answer and no crash had lost a thing. */
 enum lapse_tracked_state lapse_tracked_key_known(const struct lapse_trackers *trackers,
