@@ -19,7 +19,6 @@ static enum lapse_status follow(struct lapse_judge *judge, const struct lapse_hi
 static void feed(struct lapse_judge *judge, size_t follower, const struct lapse_fact *fact,
                  const struct lapse_history_event *event);
 static void finish(struct lapse_judge *judge, const struct lapse_history_event *event);
-static bool came(const struct lapse_judge *judge, const char *id);
 
 enum lapse_status lapse_judge_open(const lapse_alloc *alloc, const struct lapse_case *the_case,
                                    struct lapse_judge **ret, struct lapse_error *err) {
@@ -126,6 +125,15 @@ const struct lapse_verdict *lapse_judge_verdict(const struct lapse_judge *judge)
 const struct lapse_step_check *lapse_judge_step(const struct lapse_judge *judge, int32_t step) {
     bool known = step >= 0 && (size_t)step < judge->the_case->check_count;
     return known ? &judge->the_case->checks[step] : NULL;
+}
+
+bool lapse_judge_came(const struct lapse_judge *judge, const char *id) {
+    for (size_t i = 0; i < judge->rule_count; i++) {
+        if (judge->violations[i] > 0 && strcmp(judge->rules[i].id, id) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool make_arrays(struct lapse_judge *judge) {
@@ -298,17 +306,8 @@ static void finish(struct lapse_judge *judge, const struct lapse_history_event *
         return;
     }
     for (size_t i = 0; i < the_case->violates_count; i++) {
-        if (!came(judge, the_case->violates[i])) {
+        if (!lapse_judge_came(judge, the_case->violates[i])) {
             lapse_judge_say_missing(judge, i);
         }
     }
-}
-
-static bool came(const struct lapse_judge *judge, const char *id) {
-    for (size_t i = 0; i < judge->rule_count; i++) {
-        if (judge->violations[i] > 0 && strcmp(judge->rules[i].id, id) == 0) {
-            return true;
-        }
-    }
-    return false;
 }

@@ -61,6 +61,11 @@ void lapse_judge_say_violation(struct lapse_judge *judge, const struct lapse_his
 void lapse_judge_say_unmet(struct lapse_judge *judge, const struct lapse_history_event *event,
                            const struct lapse_finding *finding);
 void lapse_judge_say_missing(struct lapse_judge *judge, size_t listed);
+/* Whether a violation of a listed contract has come. */
+bool lapse_judge_came(const struct lapse_judge *judge, const char *id);
+/* Labels each listed contract that nothing has violated yet: an expectation that is written for the
+ * fault that a document shows fails when that fault is not there. */
+void lapse_judge_label_missing(struct lapse_judge *judge, struct lapse_diag *diag);
 /* The part of say_unmet on UNBOUND, NOT_RUN and WAITING. */
 void lapse_judge_say_unsent(struct lapse_judge *judge, const struct lapse_history_event *event,
                             const struct lapse_finding *finding);

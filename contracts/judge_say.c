@@ -97,6 +97,17 @@ void lapse_judge_say_missing(struct lapse_judge *judge, size_t listed) {
     lapse_judge_fail(judge, diag, -1);
 }
 
+void lapse_judge_label_missing(struct lapse_judge *judge, struct lapse_diag *diag) {
+    const struct lapse_case *the_case = judge->the_case;
+    for (size_t i = 0; i < the_case->violates_count; i++) {
+        const char *id = the_case->violates[i];
+        if (!lapse_judge_came(judge, id)) {
+            lapse_diag_label(&judge->verdict.diags, diag, the_case->violates_places[i],
+                             "did not violate %s before this", id);
+        }
+    }
+}
+
 void lapse_judge_fail(struct lapse_judge *judge, const struct lapse_diag *diag, int64_t event) {
     judge->failed = true;
     judge->verdict.outcome = LAPSE_OUTCOME_VIOLATED;
@@ -149,12 +160,15 @@ static void say_answer(struct lapse_judge *judge, const struct lapse_history_eve
     struct lapse_diag *diag = lapse_diag_add(&judge->verdict.diags, check->contract, finding->place,
                                              text, "%s %s: expected %s, got %s", check->verb,
                                              check->object, finding->expected, finding->got);
-    if (check->who.file != NULL && check->who.line != check->place.line) {
+    if (check->who.file == NULL && finding->place.line != check->place.line) {
+        lapse_diag_label(&judge->verdict.diags, diag, check->place, "of this line");
+    } else if (check->who.file != NULL && check->who.line != check->place.line) {
         /* A copy's change stands apart from the line that it changes: show the other one too. */
         bool change = finding->place.line == check->place.line;
         lapse_diag_label(&judge->verdict.diags, diag, change ? check->who : check->place,
                          change ? "of this line" : "as changed here");
     }
+    lapse_judge_label_missing(judge, diag);
     label_set_up(judge, diag, event);
     note_times(judge, diag, event);
     note_contract(judge, diag, check->contract);

@@ -307,6 +307,25 @@ Test(judge, a_listed_violation_is_counted_and_must_come) {
     }
 }
 
+/* What a document shows of a fault is not there once the fault is taken out: it says so at once. */
+Test(judge, an_unmet_expectation_tells_what_was_listed_and_has_not_come) {
+    static const char *const ids[] = {"LEASE-10", "KV-03"};
+    static const struct lapse_place places[] = {{"s.yaml", 7, 12, 8}, {"s.yaml", 7, 22, 5}};
+    struct bench bench;
+    struct sketch sketch;
+    bench_init(&bench);
+    bench.the_case.violates_count = 2;
+    bench.the_case.violates = ids;
+    bench.the_case.violates_places = places;
+    sketch_code(&sketch, 15 * M, LAPSE_ABSENT);
+    const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+    cr_assert_str_eq(verdict->id, "KV-01");
+    cr_assert_str_eq(label(verdict, 1), "did not violate LEASE-10 before this");
+    cr_assert_str_eq(label(verdict, 2), "did not violate KV-03 before this");
+    cr_assert_eq(verdict->diags.items[0]->labels[2].place.column, 22);
+    finish(&bench, &sketch);
+}
+
 /* A key is live at its end, twice; where that is not promised, it is noted and the run goes on. */
 Test(judge, a_break_that_is_not_promised_is_noted_and_fails_only_if_all_must_hold) {
     static const char *const ids[] = {"KV-03", "KV-04"};

@@ -25,12 +25,12 @@
     X(clock_05, "CLOCK-05", LAPSE_ON(APPLY), LAPSE_USE_EDGES)                                    \
     X(clock_03, "CLOCK-03", LAPSE_ON_STORE, LAPSE_USE_KEYS | LAPSE_USE_LEASES)                   \
     X(clock_04, "CLOCK-04", LAPSE_ON(APPLY) | LAPSE_ON(STEP), LAPSE_USE_STOPS)                   \
-    X(clock_06, "CLOCK-06", LAPSE_ON(APPLY) | LAPSE_ON(STEP), LAPSE_USE_KEYS | LAPSE_USE_LEASES) \
+    X(clock_06, "CLOCK-06", LAPSE_ON_STORE, LAPSE_USE_KEYS | LAPSE_USE_LEASES)                   \
     X(fence_01, "FENCE-01", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                                   \
     X(fence_02, "FENCE-02", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                                   \
     X(dur_05, "DUR-05", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
     X(dur_04, "DUR-04", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
-    X(clock_01, "CLOCK-01", LAPSE_ON_LOOK | LAPSE_ON(STEP), LAPSE_USE_CLOCKS)                    \
+    X(clock_01, "CLOCK-01", LAPSE_ON_LOOK | LAPSE_ON_STORE, LAPSE_USE_CLOCKS)                    \
     X(lease_08, "LEASE-08", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                                   \
     X(lease_03, "LEASE-03", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                                   \
     X(lease_05, "LEASE-05", LAPSE_ON_LOOK, LAPSE_USE_RELEASE)                                    \

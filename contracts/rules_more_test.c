@@ -407,6 +407,14 @@ static void store_time_goes_beyond_the_wall(struct builder *b) {
     wall_takes_store_time(b, MINUTE);
 }
 
+/* The wall is moved while the process is down, and the next one begins by it. */
+static void store_time_starts_with_the_wall(struct builder *b) {
+    put(b, W1, "plain", "a", "1", 1, 0);
+    b->at = MINUTE;
+    wall_step(b, -SECOND);
+    tenure(b, false, MINUTE - SECOND);
+}
+
 /* The token is lower too: but there should be no grant at all. */
 static void held_name_is_granted(struct builder *b) {
     grant(b, C1, "job", "c1", 30 * SECOND, 5);
@@ -481,6 +489,7 @@ Test(rules, notice_other_breaks_and_let_the_rest_pass) {
         {"an ended key is updated", "KV-03", ended_key_is_updated},
         {"store time goes with the wall", "CLOCK-01", store_time_goes_with_the_wall},
         {"store time goes beyond the wall", "CLOCK-06", store_time_goes_beyond_the_wall},
+        {"store time starts with the wall", "CLOCK-01", store_time_starts_with_the_wall},
         {"a held name is granted", "LEASE-03", held_name_is_granted},
         {"a tombstone ends with an event", "WATCH-05", tombstone_ends_with_an_event},
         {"a tombstone goes too soon", "WATCH-05", tombstone_goes_too_soon},

@@ -9,6 +9,8 @@ static bool wall_explains(const struct lapse_trackers *trackers,
                           const struct lapse_history_event *event);
 static bool keeps_pace(const struct lapse_trackers *trackers, int64_t elapsed, int64_t advanced,
                        bool both);
+static bool starts_over(const struct lapse_trackers *trackers,
+                        const struct lapse_history_event *event);
 static bool span_stands(const struct lapse_look *look, struct lapse_end *ret_end,
                         const struct lapse_history_event **ret_since);
 static bool shows_live(const struct lapse_look *look, bool *ret_live);
@@ -134,10 +136,7 @@ LAPSE_RULE_BY_LOOKS(clock_02, clock_02_concerns, clock_02_check)
 bool lapse_rule_clock_03_premise(const struct lapse_trackers *trackers,
                                  const struct lapse_history_event *event) {
     struct lapse_steady store;
-    /* A store that syncs nothing promises nothing after a crash. */
-    bool none = event->kind == LAPSE_HISTORY_TENURE && trackers->setup != NULL &&
-                trackers->setup->sync == LAPSE_SYNC_NONE;
-    return !none && trackers->highest_by != NULL && store_of(event, &store);
+    return trackers->highest_by != NULL && !starts_over(trackers, event) && store_of(event, &store);
 }
 
 bool lapse_rule_clock_03_holds(const struct lapse_trackers *trackers,
@@ -181,14 +180,15 @@ bool lapse_rule_clock_04_holds(const struct lapse_trackers *trackers,
                                counted.text, passed.text);
 }
 
-/* ---- CLOCK-06: store time advances by true time. A start on another boot is not judged here: what
- * the wall did meanwhile may be in it. */
+/* ---- CLOCK-06: store time advances by true time, over a start on the same boot too. A start on
+ * another boot is not judged here: what the wall did meanwhile may be in it. */
 
 bool lapse_rule_clock_06_premise(const struct lapse_trackers *trackers,
                                  const struct lapse_history_event *event) {
     struct lapse_steady store;
     bool machine = event->kind == LAPSE_HISTORY_TENURE && event->u.tenure.machine;
-    return trackers->seen != NULL && !machine && store_of(event, &store);
+    return trackers->seen != NULL && !machine && !starts_over(trackers, event) &&
+           store_of(event, &store);
 }
 
 bool lapse_rule_clock_06_holds(const struct lapse_trackers *trackers,
@@ -259,6 +259,13 @@ static bool keeps_pace(const struct lapse_trackers *trackers, int64_t elapsed, i
     if (!lapse_ns_sub(advanced, elapsed, &ahead))
         return false;
     return ahead >= -drift && (!both || ahead <= drift);
+}
+
+/* A store that syncs nothing promises nothing after a crash. */
+static bool starts_over(const struct lapse_trackers *trackers,
+                        const struct lapse_history_event *event) {
+    return event->kind == LAPSE_HISTORY_TENURE && trackers->setup != NULL &&
+           trackers->setup->sync == LAPSE_SYNC_NONE;
 }
 
 /* The end, if a span gave it, of the entry or grant looked at, and what gave it. */

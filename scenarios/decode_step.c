@@ -101,7 +101,6 @@ int32_t lapse_decode_new_step(struct lapse_decoder *d, const struct lapse_line *
     if (object->place.line == key->place.line && object->place.column > key->place.column) {
         check->place.span = object->place.column + object->place.span - key->place.column;
     }
-    check->who = line->node->place;
     if (line->node->copied.file != NULL) {
         /* A line changed in a copy is shown where it was changed, and beside it as it was. */
         check->who = line->node->copied;

@@ -236,7 +236,7 @@ struct lapse_measure {
 /* ---- One plan step as the judge sees it; index = step number in events. */
 struct lapse_step_check {
     struct lapse_place place;          /* the verb's word and its object */
-    struct lapse_place who;            /* the whole step, for a second label */
+    struct lapse_place who;            /* the step that a copy has changed; no file: none */
     const char *contract;              /* id that the verb stands for: "KV-01" */
     const char *verb;                  /* its word: "get", "gone" */
     const char *object;                /* as written: "codes/c1" */
