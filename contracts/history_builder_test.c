@@ -155,6 +155,25 @@ void client_fault(struct builder *b, enum lapse_fault_kind kind, int32_t actor) 
     append(b, &event);
 }
 
+void cut(struct builder *b, enum lapse_history_kind kind, int32_t actor) {
+    struct lapse_history_event event = event_by(b, kind, -1, 0);
+    event.u.fault.kind = LAPSE_FAULT_CUT;
+    event.u.fault.node = -1;
+    event.u.fault.both = true;
+    event.u.fault.from = (struct lapse_party){LAPSE_PARTY_ACTOR, actor};
+    event.u.fault.to = (struct lapse_party){LAPSE_PARTY_NODE, 0};
+    append(b, &event);
+}
+
+void late_event(struct builder *b, int32_t actor, int64_t latency_ns) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_MESSAGE, actor, 0);
+    event.u.message.from = (struct lapse_party){LAPSE_PARTY_NODE, 0};
+    event.u.message.to = (struct lapse_party){LAPSE_PARTY_ACTOR, actor};
+    event.u.message.fate = LAPSE_MESSAGE_LATE;
+    event.u.message.latency.ns = latency_ns;
+    append(b, &event);
+}
+
 void node_fault(struct builder *b, enum lapse_history_kind kind, enum lapse_fault_kind fault) {
     struct lapse_history_event event = event_by(b, kind, -1, 0);
     event.u.fault.kind = fault;

@@ -181,6 +181,11 @@ void resource(struct builder *b, int32_t actor, int64_t call, enum lapse_status 
 void plain_event(struct builder *b, enum lapse_history_kind kind, int32_t actor);
 void client_fault(struct builder *b, enum lapse_fault_kind kind, int32_t actor);
 
+/* The link of an actor and the node is cut both ways, or healed. */
+void cut(struct builder *b, enum lapse_history_kind kind, int32_t actor);
+/* An event for a watcher of the actor is on its way for so long. */
+void late_event(struct builder *b, int32_t actor, int64_t latency_ns);
+
 /* Of the store node n1: a fault begins or ends; its wall is moved; it has done its housekeeping; it
  * begins anew; an observer counts its rows. */
 void node_fault(struct builder *b, enum lapse_history_kind kind, enum lapse_fault_kind fault);

@@ -86,7 +86,8 @@ uint32_t lapse_judge_uses(const struct lapse_scene *scene,
     case LAPSE_HISTORY_CLOCK:
         return event->u.clock.whose.kind == LAPSE_PARTY_NODE ? LAPSE_USE_CLOCKS : 0;
     case LAPSE_HISTORY_FAULT_END:
-        return event->u.fault.node >= 0 && event->u.fault.kind != LAPSE_FAULT_CRASH
+        return event->u.fault.node >= 0 && event->u.fault.kind != LAPSE_FAULT_CRASH &&
+                       event->u.fault.kind != LAPSE_FAULT_SLOW
                    ? LAPSE_USE_STOPS
                    : 0;
     default:

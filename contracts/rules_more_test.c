@@ -285,6 +285,56 @@ static void watch_dies_with_its_client(struct builder *b) {
     watch_and_put(b, LAPSE_FAULT_CRASH);
 }
 
+static void last_event_is_due_while_timers_starve(struct builder *b) {
+    watch_and_put(b, LAPSE_FAULT_STARVE);
+}
+
+/* The lane from the node to the watcher is cut; healed, unless it lasts; told of a gap, or not. */
+static void watch_over_a_cut(struct builder *b, bool healed, bool gap) {
+    struct lapse_answer answer = answered(b, LAPSE_OK);
+    answer.watcher = 1;
+    converse(b, W2, key_call(LAPSE_VERB_WATCH, "plain", ""), answer);
+    cut(b, LAPSE_HISTORY_FAULT_BEGIN, W2);
+    put(b, W1, "plain", "a", "v", 1, 0);
+    if (healed)
+        cut(b, LAPSE_HISTORY_FAULT_END, W2);
+    struct lapse_request request = key_call(LAPSE_VERB_WATCH, "plain", "");
+    if (gap)
+        deliver(b, false, bucket_event(b, LAPSE_EVENT_GAP, &request.command, 1));
+    plain_event(b, LAPSE_HISTORY_END, -1);
+}
+
+static void cut_lasts(struct builder *b) {
+    watch_over_a_cut(b, false, false);
+}
+
+static void cut_is_healed_with_a_gap(struct builder *b) {
+    watch_over_a_cut(b, true, true);
+}
+
+static void cut_is_healed_without_a_gap(struct builder *b) {
+    watch_over_a_cut(b, true, false);
+}
+
+/* The event is on its way when the run ends, or should have come. */
+static void event_under_way(struct builder *b, int64_t latency_ns) {
+    struct lapse_answer answer = answered(b, LAPSE_OK);
+    answer.watcher = 1;
+    converse(b, W2, key_call(LAPSE_VERB_WATCH, "plain", ""), answer);
+    put(b, W1, "plain", "a", "v", 1, 0);
+    late_event(b, W2, latency_ns);
+    b->at += SECOND;
+    plain_event(b, LAPSE_HISTORY_END, -1);
+}
+
+static void event_is_under_way_at_the_end(struct builder *b) {
+    event_under_way(b, SECOND + 1);
+}
+
+static void event_should_have_come(struct builder *b) {
+    event_under_way(b, SECOND);
+}
+
 /* A stolen lock: the thief's put is charged each time, a takeover that names the version is not. */
 static void takeover_by_version(struct builder *b) {
     accept(b, W1, put_call(LAPSE_VERB_CREATE, "locks", "job", "a"), wrote(b, 1, 30 * SECOND));
@@ -474,6 +524,13 @@ Test(rules, notice_other_breaks_and_let_the_rest_pass) {
         {"a watcher's last event is lost", "WATCH-01", last_event_is_lost},
         {"a paused watcher's event waits", NULL, last_event_waits_for_a_pause},
         {"a crashed watcher is told nothing", NULL, watch_dies_with_its_client},
+        {"a starved watcher is handed its events", "WATCH-01",
+         last_event_is_due_while_timers_starve},
+        {"a watcher behind a cut is told nothing yet", NULL, cut_lasts},
+        {"a watcher is told of a gap after a cut", NULL, cut_is_healed_with_a_gap},
+        {"a watcher is told nothing after a cut", "WATCH-01", cut_is_healed_without_a_gap},
+        {"an event is under way at the end", NULL, event_is_under_way_at_the_end},
+        {"an event under way does not come", "WATCH-01", event_should_have_come},
         {"an event between a watch and its reply", "WATCH-01", watch_is_told_of_late},
         {"a watch whose client was told unknown", NULL, watch_is_given_up},
         {"a watch whose client was never told", NULL, watch_is_never_told_of},

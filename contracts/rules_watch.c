@@ -228,7 +228,8 @@ static const struct lapse_tracked_watch *find_unserved(const struct lapse_tracke
     for (size_t i = 0; i < trackers->watch_count; i++) {
         const struct lapse_tracked_watch *watch = &trackers->watches[i];
         size_t index;
-        if (watch->heard != NULL && watch->ended == NULL && !watch->waits &&
+        bool waits = watch->waits || watch->cut || watch->under_way.ns > event->at.ns;
+        if (watch->heard != NULL && watch->ended == NULL && !waits &&
             lapse_tracked_watch_next(trackers, watch, &index) != NULL)
             return watch;
     }

@@ -63,6 +63,8 @@ void lapse_track_watch_reply(struct lapse_trackers *trackers,
                              const struct lapse_history_event *event);
 void lapse_track_watch_deliver(struct lapse_trackers *trackers,
                                const struct lapse_history_event *event);
+void lapse_track_watch_message(struct lapse_trackers *trackers,
+                               const struct lapse_history_event *event);
 void lapse_track_watch_fault(struct lapse_trackers *trackers,
                              const struct lapse_history_event *event);
 void lapse_track_watch_free(struct lapse_trackers *trackers);

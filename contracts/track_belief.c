@@ -52,7 +52,8 @@ enum lapse_status lapse_track_belief_event(struct lapse_trackers *trackers,
         end_all(trackers, event, LAPSE_BELIEF_STOPPED);
         break;
     case LAPSE_HISTORY_FAULT_BEGIN:
-        if (event->u.fault.kind == LAPSE_FAULT_CRASH && event->u.fault.node < 0)
+        if (event->u.fault.kind == LAPSE_FAULT_CRASH && event->u.fault.node < 0 &&
+            !event->u.fault.keeps)
             end_all(trackers, event, LAPSE_BELIEF_CRASHED);
         break;
     default:

@@ -370,7 +370,9 @@ static enum lapse_status take_write(struct lapse_trackers *trackers,
     key->maybe = NULL;
     if (lapse_verb_event((int)write->command->verb) == LAPSE_EVENT_PUT) {
         key->unsure = write->term.open;
-        call->lock_granted = bucket->locks && take_creator(key, write);
+        bool creates = bucket->locks && take_creator(key, write);
+        if (call->decided == 1) /* its client is told of the first decision alone */
+            call->lock_granted = creates;
         return take_put(trackers, key, write);
     }
     return take_removal(trackers, key, write);

@@ -148,6 +148,8 @@ static void take_fault(struct lapse_trackers *trackers, const struct lapse_histo
         lapse_track_watch_fault(trackers, event);
         return;
     }
+    if (kind == LAPSE_FAULT_SLOW) /* calls wait for it, its housekeeping does not */
+        return;
     if (kind == LAPSE_FAULT_RESTART) {
         stop_ends(trackers, event->at, BIT(LAPSE_FAULT_CRASH));
     } else if (event->kind == LAPSE_HISTORY_FAULT_END) {

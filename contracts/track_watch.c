@@ -9,6 +9,10 @@ static bool holds_client(enum lapse_fault_kind kind);
 static enum lapse_status take_watch(struct lapse_trackers *trackers,
                                     const struct lapse_command *command,
                                     const struct lapse_history_event *event);
+static void take_cut(struct lapse_trackers *trackers, const struct lapse_history_event *event,
+                     bool begins);
+static bool is_of(const struct lapse_trackers *trackers, const struct lapse_tracked_watch *watch,
+                  struct lapse_party party);
 static size_t watch_place(const struct lapse_trackers *trackers, int64_t watcher);
 static struct lapse_tracked_watch *find_watch(const struct lapse_trackers *trackers,
                                               int64_t watcher);
@@ -56,11 +60,14 @@ void lapse_track_watch_deliver(struct lapse_trackers *trackers,
     watch->delivered_by = event;
 }
 
-/* A watch ends with the client that asked for it; a pause only holds its events back. */
+/* A watch ends with the client that asked for it; a pause only holds its events back, and late
+ * timers or slow work do not. */
 void lapse_track_watch_fault(struct lapse_trackers *trackers,
                              const struct lapse_history_event *event) {
     bool begins = event->kind == LAPSE_HISTORY_FAULT_BEGIN;
     unsigned bit = 1U << (unsigned)event->u.fault.kind;
+    if (event->u.fault.kind == LAPSE_FAULT_CUT)
+        take_cut(trackers, event, begins);
     if (!holds_client(event->u.fault.kind))
         return;
     for (size_t i = 0; i < trackers->watch_count; i++) {
@@ -72,6 +79,21 @@ void lapse_track_watch_fault(struct lapse_trackers *trackers,
         watch->waits = begins ? watch->waits | bit : watch->waits & ~bit;
         if (begins && event->u.fault.kind == LAPSE_FAULT_CRASH)
             watch->ended = event;
+    }
+}
+
+/* An event on its way to a watcher has no call. */
+void lapse_track_watch_message(struct lapse_trackers *trackers,
+                               const struct lapse_history_event *event) {
+    struct lapse_true_time arrives = event->at;
+    if (event->call != 0 || event->u.message.fate != LAPSE_MESSAGE_LATE)
+        return;
+    if (!lapse_ns_add(event->at.ns, event->u.message.latency.ns, &arrives.ns))
+        arrives.ns = INT64_MAX;
+    for (size_t i = 0; i < trackers->watch_count; i++) {
+        struct lapse_tracked_watch *watch = &trackers->watches[i];
+        if (is_of(trackers, watch, event->u.message.to) && watch->under_way.ns < arrives.ns)
+            watch->under_way = arrives;
     }
 }
 
@@ -149,6 +171,27 @@ static bool owed(const struct lapse_trackers *trackers, const struct lapse_track
     const struct lapse_answer *began = &watch->began->u.apply.answer;
     return key == NULL || key->entry.revision != made->revision ||
            lapse_tracked_key_state(trackers, key, began->at, began->wall) == LAPSE_TRACKED_LIVE;
+}
+
+/* A lane from the node to a client is cut, or healed. */
+static void take_cut(struct lapse_trackers *trackers, const struct lapse_history_event *event,
+                     bool begins) {
+    struct lapse_party to = event->u.fault.to, from = event->u.fault.from;
+    if (event->u.fault.both && to.kind == LAPSE_PARTY_NODE) {
+        to = from;
+        from = event->u.fault.to;
+    }
+    for (size_t i = 0; from.kind == LAPSE_PARTY_NODE && i < trackers->watch_count; i++) {
+        if (is_of(trackers, &trackers->watches[i], to))
+            trackers->watches[i].cut = begins;
+    }
+}
+
+static bool is_of(const struct lapse_trackers *trackers, const struct lapse_tracked_watch *watch,
+                  struct lapse_party party) {
+    const struct lapse_tracked_call *call = lapse_tracked_call_find(trackers, watch->began->call);
+    return party.kind == LAPSE_PARTY_ACTOR && call != NULL &&
+           call->invoke->actor == party.index;
 }
 
 static enum lapse_status take_watch(struct lapse_trackers *trackers,

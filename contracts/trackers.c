@@ -81,6 +81,9 @@ enum lapse_status lapse_trackers_absorb(struct lapse_trackers *trackers,
     case LAPSE_HISTORY_DELIVER:
         lapse_track_watch_deliver(trackers, event);
         return LAPSE_OK;
+    case LAPSE_HISTORY_MESSAGE:
+        lapse_track_watch_message(trackers, event);
+        return LAPSE_OK;
     case LAPSE_HISTORY_RESOURCE:
         lapse_track_resource_event(trackers, event);
         return LAPSE_OK;
@@ -143,6 +146,7 @@ static enum lapse_status absorb_apply(struct lapse_trackers *trackers,
     const struct lapse_command *command = &call->invoke->u.invoke.request.command;
     settle(trackers, call);
     call->apply = event;
+    call->decided++;
     enum lapse_status status = LAPSE_OK;
     if (answer->status == LAPSE_UNKNOWN)
         status = absorb_unknown(trackers, command, event);

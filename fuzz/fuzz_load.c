@@ -15,6 +15,7 @@ static void digest_plan(struct lapse_digest *digest, const struct lapse_plan *pl
 static void check_plan(const struct lapse_plan *plan);
 static void check_step(const struct lapse_plan *plan, const struct lapse_plan_step *step);
 static void check_point(const struct lapse_plan *plan, const struct lapse_plan_step *step);
+static void check_link(const struct lapse_plan *plan, const struct lapse_plan_fault *fault);
 static void check_shape(enum lapse_status status, const struct lapse_file *file);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -88,10 +89,12 @@ static void check_step(const struct lapse_plan *plan, const struct lapse_plan_st
     LAPSE_ASSERT(step->kind != LAPSE_STEP_OPERATOR || step->actor == -1);
     if (step->kind == LAPSE_STEP_FAULT) {
         const struct lapse_plan_fault *fault = &step->u.fault;
+        bool network = fault->kind == LAPSE_FAULT_CUT || fault->kind == LAPSE_FAULT_LINK;
         bool resource = fault->clock.whose.kind == LAPSE_PARTY_RESOURCE;
-        LAPSE_ASSERT(resource || (fault->actor >= 0) != (fault->node == 0));
+        LAPSE_ASSERT(network || resource || (fault->actor >= 0) != (fault->node == 0));
         LAPSE_ASSERT(fault->kind != LAPSE_FAULT_CLOCK || fault->clock.whose.kind != 0);
         LAPSE_ASSERT(fault->clock.rate_ppb > -1000000000 && fault->clock.rate_ppb < 1000000000);
+        check_link(plan, fault);
         LAPSE_ASSERT(fault->actor < (int32_t)plan->setup.actor_count);
         LAPSE_ASSERT(!fault->clock.has_to || fault->clock.to.kind == LAPSE_OPERAND_DATE);
         check_point(plan, step);
@@ -104,6 +107,20 @@ static void check_step(const struct lapse_plan *plan, const struct lapse_plan_st
         LAPSE_ASSERT(member->request.part_count == 0);
         LAPSE_ASSERT(member->bucket < (int32_t)plan->setup.bucket_count);
     }
+}
+
+/* A link has an actor at one end, and chances are shares; who is late is late by something. */
+static void check_link(const struct lapse_plan *plan, const struct lapse_plan_fault *fault) {
+    const struct lapse_plan_link *link = &fault->link;
+    bool one = (link->from.kind == LAPSE_PARTY_ACTOR) != (link->to.kind == LAPSE_PARTY_ACTOR);
+    bool network = fault->kind == LAPSE_FAULT_CUT || fault->kind == LAPSE_FAULT_LINK;
+    LAPSE_ASSERT(!network || one || (fault->ends && link->from.kind == 0));
+    LAPSE_ASSERT(link->loss_ppm >= 0 && link->loss_ppm <= 1000000);
+    LAPSE_ASSERT(link->duplicate_ppm >= 0 && link->duplicate_ppm <= 1000000);
+    LAPSE_ASSERT(link->latency_ns_min >= 0 && link->latency_ns_min <= link->latency_ns_max);
+    LAPSE_ASSERT(fault->kind != LAPSE_FAULT_SLOW || fault->ends || fault->actor < 0 ||
+                 fault->factor >= 1);
+    LAPSE_ASSERT(fault->task < (int32_t)plan->task_count);
 }
 
 /* A fault that waits for a moment waits for that of a call, or of the node, from the first on. */

@@ -22,6 +22,10 @@ static void draw_term(struct lapse_out *out, const struct lapse_term *term);
 static void draw_reply(struct lapse_out *out, const struct lapse_history_event *event);
 static void draw_fault(struct lapse_out *out, const struct lapse_setup *setup,
                        const struct lapse_history_event *event);
+static void draw_link(struct lapse_out *out, const struct lapse_setup *setup,
+                      const struct lapse_history_event *event);
+static void draw_message(struct lapse_out *out, const struct lapse_setup *setup,
+                         const struct lapse_history_event *event);
 static void draw_belief(struct lapse_out *out, const struct lapse_history_event *event);
 static void draw_resource(struct lapse_out *out, const struct lapse_setup *setup,
                           const struct lapse_history_event *event);
@@ -365,10 +369,46 @@ static void draw_fault(struct lapse_out *out, const struct lapse_setup *setup,
         lapse_out_text(out, " of ");
         put_bytes(out, setup->nodes[event->u.fault.node]);
     }
+    if (event->u.fault.from.kind != 0) {
+        lapse_out_text(out, " ");
+        draw_link(out, setup, event);
+    }
     lapse_out_text(out, event->u.fault.machine ? " with its machine" : "");
+    lapse_out_text(out, event->u.fault.keeps ? " with its memory kept" : "");
+    if (event->u.fault.task > 0) {
+        lapse_out_format(out, " task %d", (int)event->u.fault.task);
+    }
     if (event->u.fault.has_until) {
         lapse_out_text(out, " until ");
         put_span(out, event->u.fault.until.ns);
+    }
+}
+
+/* a-n1 both ways, a>n1 one way. */
+static void draw_link(struct lapse_out *out, const struct lapse_setup *setup,
+                      const struct lapse_history_event *event) {
+    put_bytes(out, party_name(setup, event->u.fault.from));
+    lapse_out_text(out, event->u.fault.both ? "-" : ">");
+    put_bytes(out, party_name(setup, event->u.fault.to));
+}
+
+static void draw_message(struct lapse_out *out, const struct lapse_setup *setup,
+                         const struct lapse_history_event *event) {
+    static const char *const fates[] = {
+        "", "lost", "late", "twice", "forged", "arrives a second time"};
+    bool watch = event->call == 0;
+    lapse_out_text(out, watch ? "event" : event->u.message.reply ? "reply" : "request");
+    lapse_out_text(out, " ");
+    put_bytes(out, party_name(setup, event->u.message.from));
+    lapse_out_text(out, ">");
+    put_bytes(out, party_name(setup, event->u.message.to));
+    lapse_out_format(out, " %s", fates[event->u.message.fate]);
+    if (event->u.message.latency.ns > 0) {
+        lapse_out_text(out, " by ");
+        put_span(out, event->u.message.latency.ns);
+    }
+    if (event->u.message.fate == LAPSE_MESSAGE_FORGED) {
+        lapse_out_format(out, ": %s", lapse_status_word(event->u.message.status));
     }
 }
 
@@ -479,6 +519,9 @@ static void draw_rest(struct lapse_out *out, const struct lapse_result_view *vie
         put_span(out, event->u.tenure.store.ns);
         lapse_out_text(out, ", wall ");
         draw_wall(out, &event->u.tenure.reading);
+        break;
+    case LAPSE_HISTORY_MESSAGE:
+        draw_message(out, the_case->setup, event);
         break;
     case LAPSE_HISTORY_NOTE:
         put_bytes(out, event->u.note.text);

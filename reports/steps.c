@@ -82,6 +82,12 @@ static void draw_step(struct steps *steps, const struct lapse_history_event *eve
     case LAPSE_HISTORY_FAULT_BEGIN:
         draw_head(steps, event);
         break;
+    case LAPSE_HISTORY_MESSAGE:
+        if (event->u.message.fate == LAPSE_MESSAGE_LATE) {
+            return; /* the reply tells when it came */
+        }
+        draw_head(steps, event);
+        break;
     case LAPSE_HISTORY_PROBE:
         draw_head(steps, event);
         if (event->u.probe.answer_count > 1) {

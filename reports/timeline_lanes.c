@@ -15,6 +15,7 @@ static void apply_lease(struct lapse_lanes *lanes, const struct lapse_history_ev
                         const struct lapse_request *request);
 static void apply_key(struct lapse_lanes *lanes, const struct lapse_history_event *event,
                       const struct lapse_history_event *invoke);
+static bool stops(enum lapse_fault_kind kind);
 static void lanes_fault(struct lapse_lanes *lanes, const struct lapse_history_event *event);
 static void lanes_belief(struct lapse_lanes *lanes, const struct lapse_history_event *event);
 static void focus_tables(struct lapse_lanes *lanes);
@@ -180,10 +181,19 @@ static void apply_key(struct lapse_lanes *lanes, const struct lapse_history_even
     }
 }
 
+/* Whether who has the fault stands still: late timers, slow work and links have no stretch. */
+static bool stops(enum lapse_fault_kind kind) {
+    return kind == LAPSE_FAULT_PAUSE || kind == LAPSE_FAULT_SUSPEND || kind == LAPSE_FAULT_FREEZE ||
+           kind == LAPSE_FAULT_CRASH || kind == LAPSE_FAULT_RESTART || kind == LAPSE_FAULT_STALL;
+}
+
 static void lanes_fault(struct lapse_lanes *lanes, const struct lapse_history_event *event) {
     int32_t node = event->u.fault.node;
     int32_t actor = node >= 0 ? LAPSE_STRETCH_NODE(node) : event->actor;
     bool begins = event->kind == LAPSE_HISTORY_FAULT_BEGIN;
+    if (!stops(event->u.fault.kind)) {
+        return;
+    }
     enum lapse_stretch_kind kind =
         event->u.fault.kind == LAPSE_FAULT_PAUSE || event->u.fault.kind == LAPSE_FAULT_SUSPEND ||
                 event->u.fault.kind == LAPSE_FAULT_FREEZE

@@ -67,6 +67,13 @@ struct lapse_point_decl {
     int32_t fault;                 /* its step */
 };
 
+/* A fault that starves one task, by name. */
+struct lapse_starve_decl {
+    const struct lapse_node *node; /* w1.task */
+    size_t at;                     /* where the task's name begins */
+    int32_t fault;
+};
+
 enum { LAPSE_TIMES_MAX = 10000 };
 
 /* Heads an unmet line whose word stands for no contract. */
@@ -89,6 +96,7 @@ struct lapse_decoder {
     struct lapse_list faults;       /* struct lapse_fault_decl */
     struct lapse_list labels;       /* struct lapse_label_decl */
     struct lapse_list points;       /* struct lapse_point_decl */
+    struct lapse_list starved;      /* struct lapse_starve_decl */
     int32_t slot_total;
     int64_t times;    /* of the line being decoded; 0: $n stands for nothing */
     int32_t listed;   /* the bucket whose listing is expected; -1 */
@@ -251,6 +259,18 @@ void lapse_decode_probe(struct lapse_decoder *d, const struct lapse_word *row,
                         struct lapse_step_check *check);
 void lapse_decode_fault(struct lapse_decoder *d, const struct lapse_word *row,
                         const struct lapse_node *map, struct lapse_plan_step *step);
+/* The link of a `cut`, `heal` or `link`, and what the last does to it; and what becomes of a call's
+ * own messages (decode_link.c). */
+void lapse_decode_link(struct lapse_decoder *d, const struct lapse_node *map,
+                       const struct lapse_node *target, struct lapse_plan_fault *fault);
+void lapse_decode_messages(struct lapse_decoder *d, const struct lapse_word *row,
+                           const struct lapse_node *map, struct lapse_plan_step *step);
+/* Who is starved, and how slow (decode_slow.c); and, when all lines are read, which task. */
+void lapse_decode_starved(struct lapse_decoder *d, const struct lapse_node *node,
+                          struct lapse_plan_fault *fault);
+void lapse_decode_slow(struct lapse_decoder *d, const struct lapse_node *map,
+                       struct lapse_plan_fault *fault);
+void lapse_decode_starved_end(struct lapse_decoder *d);
 /* The moment that a fault waits for, if its line has `when` (decode_point.c). */
 void lapse_decode_point(struct lapse_decoder *d, const struct lapse_node *map,
                         struct lapse_plan_step *step);

@@ -48,6 +48,7 @@ bool lapse_decode_document(const struct lapse_decode_input *input, struct lapse_
         lapse_decode_loops_end(&d);
         lapse_decode_fault_ends(&d);
         lapse_decode_points_end(&d);
+        lapse_decode_starved_end(&d);
         lapse_decode_store_end(&d);
         decode_end(&d);
         seal_setup(&d);
@@ -92,6 +93,7 @@ static void init_lists(struct lapse_decoder *d) {
     d->faults.item_bytes = sizeof(struct lapse_fault_decl);
     d->labels.item_bytes = sizeof(struct lapse_label_decl);
     d->points.item_bytes = sizeof(struct lapse_point_decl);
+    d->starved.item_bytes = sizeof(struct lapse_starve_decl);
 }
 
 static void free_lists(struct lapse_decoder *d) {
@@ -99,7 +101,7 @@ static void free_lists(struct lapse_decoder *d) {
                                   &d->checks,  &d->tasks,     &d->world,       &d->finals,
                                   &d->loops,   &d->slots,     &d->watches,     &d->measures,
                                   &d->opened,  &d->faults,    &d->bucket_decls,
-                                  &d->labels,  &d->points};
+                                  &d->labels,  &d->points,    &d->starved};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         lapse_list_free(d->alloc, lists[i]);
     }

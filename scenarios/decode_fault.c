@@ -14,14 +14,19 @@ static const struct fault_row fault_rows[] = {
     {"pause", LAPSE_FAULT_PAUSE, false},     {"resume", LAPSE_FAULT_PAUSE, true},
     {"crash", LAPSE_FAULT_CRASH, false},     {"restart", LAPSE_FAULT_RESTART, false},
     {"suspend", LAPSE_FAULT_SUSPEND, false}, {"freeze", LAPSE_FAULT_FREEZE, false},
-    {"clock", LAPSE_FAULT_CLOCK, false},
+    {"starve", LAPSE_FAULT_STARVE, false},   {"slow", LAPSE_FAULT_SLOW, false},
+    {"cut", LAPSE_FAULT_CUT, false},         {"heal", LAPSE_FAULT_CUT, true},
+    {"link", LAPSE_FAULT_LINK, false},       {"clock", LAPSE_FAULT_CLOCK, false},
 };
 
+static bool is_of_link(const struct lapse_plan_fault *fault);
 static const struct fault_row *find_row(const char *word);
 static void read_target(struct lapse_decoder *d, const struct lapse_node *node,
                         struct lapse_plan_fault *fault);
 static void read_words(struct lapse_decoder *d, const struct lapse_node *map,
                        struct lapse_plan_fault *fault);
+static void read_memory(struct lapse_decoder *d, const struct lapse_node *map,
+                        struct lapse_plan_fault *fault);
 static void read_reap(struct lapse_decoder *d, const struct lapse_node *node,
                       struct lapse_plan_step *step);
 static void keep_fault(struct lapse_decoder *d, const struct lapse_node *map,
@@ -42,7 +47,9 @@ void lapse_decode_fault(struct lapse_decoder *d, const struct lapse_word *row,
     fault->actor = fault->node = -1;
     fault->kind = its->kind;
     fault->ends = its->ends;
-    if (fault->kind == LAPSE_FAULT_CLOCK) {
+    if (is_of_link(fault)) {
+        lapse_decode_link(d, map, target, fault);
+    } else if (fault->kind == LAPSE_FAULT_CLOCK) {
         lapse_decode_clock(d, map, fault);
     } else {
         read_target(d, target, fault);
@@ -60,6 +67,10 @@ void lapse_decode_fault_ends(struct lapse_decoder *d) {
         if (!end->ends || has_begun(d, end)) {
             continue;
         }
+        if (end->kind == LAPSE_FAULT_CUT) {
+            lapse_mistake_add(d->diags, "Y135", end->place, "", "no earlier line cuts a link");
+            continue;
+        }
         bool pause = end->kind != LAPSE_FAULT_CRASH;
         const char *name = "n1";
         if (end->actor >= 0) {
@@ -70,10 +81,14 @@ void lapse_decode_fault_ends(struct lapse_decoder *d) {
             lapse_mistake_add(d->diags, "Y135", end->place, "", "no earlier line %s `%.60s`",
                               pause ? "pauses" : "crashes", name);
         lapse_diag_note(d->diags, diag, "help",
-                        pause ? "`resume` ends a `pause`, `suspend` or `freeze` of an earlier "
-                                "instant"
+                        pause ? "`resume` ends a `pause`, `suspend`, `freeze`, `starve` or `slow` "
+                                "of an earlier instant"
                               : "`restart` ends a `crash` of an earlier instant");
     }
+}
+
+static bool is_of_link(const struct lapse_plan_fault *fault) {
+    return fault->kind == LAPSE_FAULT_CUT || fault->kind == LAPSE_FAULT_LINK;
 }
 
 static const struct fault_row *find_row(const char *word) {
@@ -88,6 +103,10 @@ static const struct fault_row *find_row(const char *word) {
 static void read_target(struct lapse_decoder *d, const struct lapse_node *node,
                         struct lapse_plan_fault *fault) {
     if (!lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "an actor, or n1 (the store's node)")) {
+        return;
+    }
+    if (fault->kind == LAPSE_FAULT_STARVE) {
+        lapse_decode_starved(d, node, fault);
         return;
     }
     if (lapse_node_is(node, "n1")) {
@@ -114,6 +133,31 @@ static void read_words(struct lapse_decoder *d, const struct lapse_node *map,
             lapse_mistake_add(d->diags, "Y120", map->keys[machine]->place, "",
                               "`machine` goes with n1: an actor has no machine of its own");
         lapse_diag_note(d->diags, diag, "help", "leave `machine` out");
+    }
+    if (fault->kind == LAPSE_FAULT_SLOW) {
+        lapse_decode_slow(d, map, fault);
+    } else if (fault->kind == LAPSE_FAULT_CRASH) {
+        read_memory(d, map, fault);
+    }
+}
+
+/* `with: memory`: what an actor knows outlives it. */
+static void read_memory(struct lapse_decoder *d, const struct lapse_node *map,
+                        struct lapse_plan_fault *fault) {
+    const struct lapse_node *with = lapse_node_get(map, "with");
+    if (with == NULL) {
+        return;
+    }
+    if (fault->node >= 0) {
+        lapse_mistake_add(d->diags, "Y120", with->place, "",
+                          "`with` goes with an actor: n1 keeps what its store says");
+        return;
+    }
+    fault->keeps = lapse_node_is(with, "memory");
+    if (!fault->keeps) {
+        struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y127", with->place, "",
+                                                    "a crash leaves nothing, or `memory`");
+        lapse_diag_note(d->diags, diag, "help", "write `with: memory`, or leave `with` out");
     }
 }
 
@@ -142,7 +186,9 @@ static void keep_fault(struct lapse_decoder *d, const struct lapse_node *map,
         return;
     }
     const struct lapse_node *at = lapse_node_get(map, "at");
-    *decl = (struct lapse_fault_decl){.kind = restarts ? LAPSE_FAULT_CRASH : fault->kind,
+    enum lapse_fault_kind kind = restarts ? LAPSE_FAULT_CRASH : fault->kind;
+    kind = kind == LAPSE_FAULT_LINK ? LAPSE_FAULT_CUT : kind; /* both are healed */
+    *decl = (struct lapse_fault_decl){.kind = kind,
                                       .ends = fault->ends || restarts,
                                       .varied = target->varied || at == NULL || at->varied,
                                       .step = (int32_t)d->steps.count - 1,
@@ -156,26 +202,31 @@ static void keep_fault(struct lapse_decoder *d, const struct lapse_node *map,
 /* `resume` ends what began last: a suspend or a freeze instead of a pause. */
 static void choose_end(struct lapse_decoder *d, struct lapse_fault_decl *end) {
     int64_t last = INT64_MIN;
+    if (end->kind == LAPSE_FAULT_CUT) {
+        return;
+    }
     for (size_t i = 0; end->kind != LAPSE_FAULT_CRASH && i < d->faults.count; i++) {
         const struct lapse_fault_decl *begin = lapse_list_at(&d->faults, i);
         bool same = begin->actor == end->actor && begin->node == end->node;
         bool stands = begin->kind == LAPSE_FAULT_PAUSE || begin->kind == LAPSE_FAULT_SUSPEND ||
-                      begin->kind == LAPSE_FAULT_FREEZE;
+                      begin->kind == LAPSE_FAULT_FREEZE || begin->kind == LAPSE_FAULT_STARVE ||
+                      begin->kind == LAPSE_FAULT_SLOW;
         bool before = begin->at_run || end->at_run || begin->at_ns < end->at_ns;
         if (same && stands && !begin->ends && before && begin->at_ns >= last) {
             last = begin->at_ns;
             end->kind = begin->kind;
         }
     }
-    lapse_decode_step_at(d, end->step)->u.fault.kind =
-        end->kind == LAPSE_FAULT_CRASH ? LAPSE_FAULT_RESTART : end->kind;
+    struct lapse_plan_fault *fault = &lapse_decode_step_at(d, end->step)->u.fault;
+    fault->kind = end->kind == LAPSE_FAULT_CRASH ? LAPSE_FAULT_RESTART : end->kind;
+    fault->task = -1;
 }
 
 /* Whether an earlier fault is what this one ends. At one instant the ends of faults come before
  * their beginnings. Where `vary` moves one of the two, or a line of `steps` counts from another
  * that it may move, only that there is one is looked at. */
 static bool has_begun(const struct lapse_decoder *d, const struct lapse_fault_decl *end) {
-    if (end->actor < 0 && end->node < 0) {
+    if (end->actor < 0 && end->node < 0 && end->kind != LAPSE_FAULT_CUT) {
         return true; /* the name was a mistake */
     }
     const bool varies = d->plan->row >= 0;

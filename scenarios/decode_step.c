@@ -7,7 +7,8 @@
 
 /* Words of any call that are read here or by the handlers. */
 #define LINE_WORDS \
-    "at after by expect save label timeout nowait jitter need else under times on_refused on_any"
+    "at after by expect save label timeout nowait jitter need else under times request reply " \
+    "on_refused on_any"
 /* Reads that can stand in the top-level `expect`. */
 static const char final_reads[] = "get entry has list all count history";
 /* Words that a loop's line keeps for itself when its body stands in the same map. */
@@ -70,6 +71,7 @@ void lapse_decode_line(struct lapse_decoder *d, const struct lapse_line *line, i
         read_actor(d, line, &step);
         read_words(d, line, &step);
         lapse_decode_call(d, row, line->node, &step);
+        lapse_decode_messages(d, row, line->node, &step);
         lapse_decode_handlers(d, row, line, &step, &check);
         read_expect(d, row, line, &step, &check);
     } else if (row->kind == LAPSE_WORD_FAULT) {

@@ -4,6 +4,7 @@
 
 #include "await.h"
 #include "belief.h"
+#include "link.h"
 #include "member.h"
 #include "point.h"
 #include "request.h"
@@ -11,7 +12,6 @@
 #include "watcher.h"
 #include "world_events.h"
 
-static struct lapse_sim_call *take_place(struct lapse_world *world, int32_t *ret_index);
 static enum lapse_sim_flow transmit(struct lapse_world *world, const struct lapse_sim_call *drawn,
                                     int64_t due_ns);
 static enum lapse_sim_flow sent(struct lapse_world *world, const struct lapse_sim_call *call);
@@ -58,6 +58,9 @@ void lapse_sim_client_reply(struct lapse_world *world, const struct lapse_queue_
         kept->told = kept->answered = true;
         take_reply(world, kept);
         lapse_sim_point_reached(world, LAPSE_POINT_REPLIED, kept->step, -1);
+        if (kept->id != item->id) {
+            return; /* its client has crashed with the answer in hand */
+        }
     }
     const struct lapse_sim_actor *actor = &world->actors[kept->actor];
     if (actor->paused && actor->incarnation == kept->incarnation) {
@@ -108,6 +111,38 @@ void lapse_sim_client_forget(struct lapse_world *world, struct lapse_sim_call *c
     lapse_alloc_free(world->alloc, call->members_granted,
                      call->member_count * sizeof(*call->members_granted));
     *call = (struct lapse_sim_call){0};
+}
+
+/* An answer that is on its way finds nobody, whoever bears the name by then. */
+void lapse_sim_client_gone(struct lapse_world *world, int32_t actor) {
+    for (size_t i = 0; i < world->call_count; i++) {
+        struct lapse_sim_call *call = &world->calls[i];
+        if (call->id == 0 || call->actor != actor) {
+            continue;
+        }
+        call->answered = true;
+        if (call->applied || call->lost) {
+            lapse_sim_client_forget(world, call);
+        }
+    }
+}
+
+struct lapse_sim_call *lapse_sim_client_place(struct lapse_world *world,
+                                              int32_t *ret_index) {
+    for (size_t i = 0; i < world->call_count; i++) {
+        if (world->calls[i].id == 0) {
+            *ret_index = (int32_t)i;
+            return &world->calls[i];
+        }
+    }
+    void *calls = world->calls;
+    if (!lapse_world_grow(world, &calls, &world->call_cap, world->call_count + 1,
+                          sizeof(*world->calls))) {
+        return NULL;
+    }
+    world->calls = calls;
+    *ret_index = (int32_t)world->call_count;
+    return &world->calls[world->call_count++];
 }
 
 struct lapse_sim_call lapse_sim_client_call(const struct lapse_world *world, int32_t strand,
@@ -197,29 +232,12 @@ bool lapse_sim_client_under_bound(const struct lapse_world *world,
     return false;
 }
 
-static struct lapse_sim_call *take_place(struct lapse_world *world, int32_t *ret_index) {
-    for (size_t i = 0; i < world->call_count; i++) {
-        if (world->calls[i].id == 0) {
-            *ret_index = (int32_t)i;
-            return &world->calls[i];
-        }
-    }
-    void *calls = world->calls;
-    if (!lapse_world_grow(world, &calls, &world->call_cap, world->call_count + 1,
-                          sizeof(*world->calls))) {
-        return NULL;
-    }
-    world->calls = calls;
-    *ret_index = (int32_t)world->call_count;
-    return &world->calls[world->call_count++];
-}
-
 /* From here on the request's bytes are those of the stored INVOKE. */
 static enum lapse_sim_flow transmit(struct lapse_world *world, const struct lapse_sim_call *drawn,
                                     int64_t due_ns) {
     const struct lapse_plan_step *step = &world->plan->steps[drawn->step];
     int32_t index = 0;
-    struct lapse_sim_call *call = take_place(world, &index);
+    struct lapse_sim_call *call = lapse_sim_client_place(world, &index);
     if (call == NULL) {
         return LAPSE_FLOW_WAIT;
     }
@@ -232,7 +250,12 @@ static enum lapse_sim_flow transmit(struct lapse_world *world, const struct laps
     }
     call->request = stored->u.invoke.request;
     world->strands[call->strand].wait = step->nowait ? LAPSE_WAIT_NONE : LAPSE_WAIT_CALL;
-    push_request(world, call, index);
+    if (world->lanes == NULL && step->request.kind == LAPSE_MESSAGE_PLAIN) {
+        push_request(world, call, index);
+    } else {
+        lapse_sim_link_request(world, index);
+        call = &world->calls[index]; /* a copy may have moved the table */
+    }
     if (step->has_timeout) {
         push_timeout(world, call, index, step->timeout_ns);
     }

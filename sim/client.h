@@ -12,8 +12,12 @@ void lapse_sim_client_timeout(struct lapse_world *world, const struct lapse_queu
 /* A reply that nobody takes: the call's place is free. */
 void lapse_sim_client_drop(struct lapse_world *world, const struct lapse_queue_item *item);
 
+/* A free place for a call; NULL: memory ran out. Places may move. */
+struct lapse_sim_call *lapse_sim_client_place(struct lapse_world *world, int32_t *ret_index);
 /* Nothing of the call reaches its client any more: it waits until its timeout, or to the end. */
 void lapse_sim_client_lose(struct lapse_world *world, struct lapse_sim_call *call);
+/* An actor has crashed: what it waited for is not for it any more. */
+void lapse_sim_client_gone(struct lapse_world *world, int32_t actor);
 /* Frees a call's place: nothing more comes of it. */
 void lapse_sim_client_forget(struct lapse_world *world, struct lapse_sim_call *call);
 

@@ -9,7 +9,9 @@
 #include "belief.h"
 #include "client.h"
 #include "clock_fault.h"
+#include "link.h"
 #include "node_fault.h"
+#include "slow.h"
 #include "task.h"
 #include "timer.h"
 #include "watcher.h"
@@ -30,6 +32,8 @@ static struct lapse_sim_hold *hold_of(struct lapse_sim_actor *actor, enum lapse_
 static void hold_clock(struct lapse_world *world, int32_t actor, enum lapse_fault_kind kind,
                        bool on);
 static void crash(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault);
+static void emit_crash(struct lapse_world *world, int32_t step,
+                       const struct lapse_plan_fault *fault, const int64_t *until_ns);
 static void restart(struct lapse_world *world, int32_t actor, int32_t step);
 static void drop_parked(struct lapse_world *world, struct lapse_sim_actor *actor);
 static struct lapse_bytes owner_text(struct lapse_world *world, int32_t actor);
@@ -44,6 +48,10 @@ void lapse_sim_fault_do(struct lapse_world *world, int32_t step,
                         const struct lapse_plan_fault *fault) {
     if (fault->kind == LAPSE_FAULT_CLOCK) {
         lapse_sim_clock_fault_do(world, step, fault);
+    } else if (fault->kind == LAPSE_FAULT_CUT || fault->kind == LAPSE_FAULT_LINK) {
+        lapse_sim_link_fault_step(world, step, fault);
+    } else if (fault->kind == LAPSE_FAULT_STARVE || fault->kind == LAPSE_FAULT_SLOW) {
+        lapse_sim_slow_fault_step(world, step, fault);
     } else if (fault->actor < 0) {
         lapse_sim_node_fault_step(world, step, fault);
     } else if (fault->ends) {
@@ -51,7 +59,8 @@ void lapse_sim_fault_do(struct lapse_world *world, int32_t step,
     } else if (fault->kind == LAPSE_FAULT_CRASH) {
         crash(world, step, fault);
     } else if (fault->kind == LAPSE_FAULT_RESTART) {
-        crash(world, step, &(struct lapse_plan_fault){.actor = fault->actor, .node = -1});
+        crash(world, step,
+              &(struct lapse_plan_fault){.actor = fault->actor, .node = -1, .keeps = fault->keeps});
         restart(world, fault->actor, step);
     } else {
         hold(world, step, fault);
@@ -72,11 +81,15 @@ void lapse_sim_fault_end(struct lapse_world *world, const struct lapse_queue_ite
 
 void lapse_sim_fault_incarnate(struct lapse_world *world, int32_t actor) {
     struct lapse_sim_actor *who = &world->actors[actor];
-    who->incarnation++;
+    bool another = !who->keeps; /* with its memory it is the one that it was */
+    who->incarnation += another ? 1 : 0;
     who->up = true;
     who->stopped = false;
     who->has_look = false;
-    who->owner = owner_text(world, actor);
+    who->keeps = false;
+    if (another) {
+        who->owner = owner_text(world, actor);
+    }
     lapse_sim_task_begin_all(world, actor);
 }
 
@@ -184,19 +197,35 @@ static void crash(struct lapse_world *world, int32_t step, const struct lapse_pl
     if (!who->up) {
         return;
     }
-    lapse_world_emit_fault(world, true, LAPSE_FAULT_CRASH, fault->actor, step,
-                           known ? &until : NULL);
+    emit_crash(world, step, fault, known ? &until : NULL);
     lapse_sim_task_kill_all(world, fault->actor);
-    lapse_sim_belief_end_all(world, fault->actor, LAPSE_BELIEF_CRASHED, step);
+    if (!fault->keeps) {
+        lapse_sim_belief_end_all(world, fault->actor, LAPSE_BELIEF_CRASHED, step);
+    }
     drop_parked(world, who);
+    who->keeps = fault->keeps;
     who->up = false;
     who->paused = who->pausing.on = who->asleep.on = who->frozen.on = false;
     lapse_sim_clock_set_asleep(&who->clock, world->now, false);
     lapse_sim_clock_set_frozen(&who->clock, world->now, false);
-    lapse_sim_watcher_client_gone(world);
+    lapse_sim_slow_crashed(world, fault->actor, step);
+    lapse_sim_client_gone(world, fault->actor);
+    lapse_sim_watcher_client_gone(world, fault->actor);
     if (known) {
         push_end(world, LAPSE_QUEUE_RESTART, step, fault, until);
     }
+}
+
+static void emit_crash(struct lapse_world *world, int32_t step,
+                       const struct lapse_plan_fault *fault, const int64_t *until_ns) {
+    struct lapse_history_event event =
+        lapse_world_event(world, LAPSE_HISTORY_FAULT_BEGIN, fault->actor, step);
+    event.u.fault.kind = LAPSE_FAULT_CRASH;
+    event.u.fault.node = -1;
+    event.u.fault.keeps = fault->keeps;
+    event.u.fault.has_until = until_ns != NULL;
+    event.u.fault.until.ns = until_ns == NULL ? 0 : *until_ns;
+    (void)lapse_world_emit(world, &event);
 }
 
 static void restart(struct lapse_world *world, int32_t actor, int32_t step) {

@@ -9,8 +9,10 @@
 #include "client.h"
 #include "clock_fault.h"
 #include "keylock.h"
+#include "link.h"
 #include "point.h"
 #include "resource.h"
+#include "slow.h"
 #include "watcher.h"
 #include "world_events.h"
 
@@ -18,6 +20,7 @@ enum { REAP_ROWS_MAX = 10000, IDLE_STEPS_MAX = 1000 };
 
 static void park(struct lapse_world *world, const struct lapse_queue_item *item);
 static bool keep_house(struct lapse_world *world, int32_t step);
+static void delay(struct lapse_world *world, const struct lapse_queue_item *item);
 static void take(struct lapse_world *world, const struct lapse_queue_item *item,
                  struct lapse_sim_call *call);
 static void answer(struct lapse_world *world, const struct lapse_queue_item *item,
@@ -43,6 +46,15 @@ void lapse_sim_node_request(struct lapse_world *world, const struct lapse_queue_
             lapse_sim_client_lose(world, call);
             return;
         }
+    }
+    if (at_node && world->node.slow.on && !call->waited) {
+        call->waited = true;
+        delay(world, item);
+        return;
+    }
+    bool decided = !at_node || (world->node.store != NULL && !lapse_sim_node_held(world));
+    if (call->copy && decided) {
+        lapse_sim_link_again(world, call);
     }
     if (!at_node) {
         lapse_sim_resource_decide(world, call);
@@ -106,6 +118,9 @@ void lapse_sim_node_wake(struct lapse_world *world) {
     }
     node->parked.count = 0;
     lapse_sim_watcher_poll_all(world);
+    if (world->lanes != NULL) {
+        lapse_sim_watcher_reconnect(world, -1);
+    }
 }
 
 bool lapse_sim_node_held(const struct lapse_world *world) {
@@ -126,6 +141,10 @@ bool lapse_sim_node_stale(const struct lapse_world *world, const struct lapse_qu
                                                                               : &node->frozen;
         return !held->on || held->until_ns != item->at_ns || item->incarnation != node->tenure;
     }
+    case LAPSE_QUEUE_RELIEF:
+        return lapse_sim_slow_stale(world, item);
+    case LAPSE_QUEUE_HEAL:
+        return lapse_sim_link_stale(world, item);
     case LAPSE_QUEUE_CLOCK:
         return lapse_sim_clock_fault_stale(world, item->index);
     case LAPSE_QUEUE_RESTART:
@@ -183,6 +202,15 @@ struct lapse_answer lapse_sim_node_answer(const struct lapse_result *result) {
     };
 }
 
+/* A slow node looks at it later. */
+static void delay(struct lapse_world *world, const struct lapse_queue_item *item) {
+    struct lapse_queue_item later = *item;
+    int64_t at = 0;
+    at = lapse_ns_add(world->now.ns, world->node.slow_ns, &at) ? at : INT64_MAX;
+    later.at_ns = later.due_ns = later.rank = at;
+    lapse_world_push(world, &later);
+}
+
 /* The store decides. What waits for that may fell the node before it answers. */
 static void take(struct lapse_world *world, const struct lapse_queue_item *item,
                  struct lapse_sim_call *call) {
@@ -190,8 +218,11 @@ static void take(struct lapse_world *world, const struct lapse_queue_item *item,
     decide(world, call);
     lapse_sim_watcher_note_events(world);
     lapse_sim_watcher_called(world, call);
-    if (falls_at(world, LAPSE_POINT_APPLIED, call)) {
+    bool falls = falls_at(world, LAPSE_POINT_APPLIED, call);
+    if (falls && call->id == item->id) {
         lapse_sim_client_lose(world, call);
+    } else if (falls) {
+        return;
     } else if (lapse_sim_node_held(world)) {
         park(world, item);
     } else {
@@ -276,11 +307,20 @@ static void decide(struct lapse_world *world, struct lapse_sim_call *call) {
     }
 }
 
-/* A client that has been told `unknown` by its own timeout hears nothing more of the call. */
+/* A client that has been told `unknown` by its own timeout hears nothing more of the call; nor does
+ * one that has crashed since it was decided, whose place is free. */
 static void reply(struct lapse_world *world, const struct lapse_queue_item *item,
                   struct lapse_sim_call *call) {
+    if (call->id != item->id) {
+        return;
+    }
     if (call->answered) {
         lapse_sim_client_forget(world, call);
+        return;
+    }
+    const struct lapse_plan_step *step = &world->plan->steps[call->step];
+    if (world->lanes != NULL || step->forged || step->reply.kind != LAPSE_MESSAGE_PLAIN) {
+        lapse_sim_link_reply(world, item, call);
         return;
     }
     struct lapse_queue_item back = *item;

@@ -12,6 +12,7 @@
 #include "clock_fault.h"
 #include "fault.h"
 #include "node.h"
+#include "slow.h"
 #include "tenure.h"
 #include "world_events.h"
 
@@ -106,6 +107,7 @@ static void crash(struct lapse_world *world, int32_t step, const struct lapse_pl
         hold_clock(world, LAPSE_FAULT_FREEZE, false);
         node->housekeep_ns = INT64_MAX;
         lose_parked(world);
+        lapse_sim_slow_crashed(world, -1, step);
         lapse_sim_tenure_end(world);
         push_end(world, LAPSE_QUEUE_RESTART, step, LAPSE_FAULT_CRASH, until);
     }

@@ -4,6 +4,7 @@
 #include "chaos.h"
 #include "clock_fault.h"
 #include "fault.h"
+#include "link.h"
 #include "point.h"
 #include "tenure.h"
 #include "world_events.h"
@@ -19,6 +20,7 @@ static void push_finals(struct lapse_world *world);
 static enum lapse_status check_step(const struct lapse_plan *plan, size_t index,
                                     struct lapse_error *err);
 static bool fault_fits(const struct lapse_plan *plan, const struct lapse_plan_fault *fault);
+static bool link_fits(const struct lapse_plan *plan, const struct lapse_plan_fault *fault);
 static bool clock_fits(const struct lapse_plan *plan, const struct lapse_plan_clock *clock);
 static bool in_range(int32_t index, size_t count);
 
@@ -115,7 +117,7 @@ static bool make_tables(struct lapse_world *world) {
     if (ok) {
         number_loops(world);
     }
-    return ok && lapse_sim_point_open(world);
+    return ok && lapse_sim_point_open(world) && lapse_sim_link_open(world);
 }
 
 static void *table(struct lapse_world *world, size_t count, size_t item_bytes, bool *ok) {
@@ -253,9 +255,17 @@ static enum lapse_status check_step(const struct lapse_plan *plan, size_t index,
 static bool fault_fits(const struct lapse_plan *plan, const struct lapse_plan_fault *fault) {
     bool falls = fault->kind == LAPSE_FAULT_CRASH || fault->kind == LAPSE_FAULT_RESTART;
     bool holds = fault->kind == LAPSE_FAULT_PAUSE || fault->kind == LAPSE_FAULT_SUSPEND ||
-                 fault->kind == LAPSE_FAULT_FREEZE;
+                 fault->kind == LAPSE_FAULT_FREEZE || fault->kind == LAPSE_FAULT_STARVE ||
+                 fault->kind == LAPSE_FAULT_SLOW;
+    if (fault->kind == LAPSE_FAULT_CUT || fault->kind == LAPSE_FAULT_LINK) {
+        return link_fits(plan, fault);
+    }
     if (fault->kind == LAPSE_FAULT_CLOCK) {
         return clock_fits(plan, &fault->clock);
+    }
+    bool slows = fault->kind == LAPSE_FAULT_SLOW && !fault->ends && fault->actor >= 0;
+    if ((slows && fault->factor < 1) || fault->task >= (int32_t)plan->task_count) {
+        return false;
     }
     if (fault->actor >= 0) {
         return in_range(fault->actor, plan->setup.actor_count) && (holds || falls);
@@ -274,6 +284,24 @@ static bool clock_fits(const struct lapse_plan *plan, const struct lapse_plan_cl
     bool tick = !clock->has_tick || clock->tick_ns >= 1;
     bool origin = !clock->has_origin || clock->origin_ns >= 0;
     return in_range(clock->whose.index, count) && date && rate && tick && origin;
+}
+
+/* Between an actor and another party; an end may name none, for all. */
+static bool link_fits(const struct lapse_plan *plan, const struct lapse_plan_fault *fault) {
+    const struct lapse_plan_link *link = &fault->link;
+    bool back = link->to.kind == LAPSE_PARTY_ACTOR;
+    struct lapse_party actor = back ? link->to : link->from;
+    struct lapse_party peer = back ? link->from : link->to;
+    if (link->from.kind == 0) {
+        return fault->ends;
+    }
+    bool known = peer.kind == LAPSE_PARTY_NODE
+                     ? peer.index == 0
+                     : peer.kind == LAPSE_PARTY_RESOURCE &&
+                           in_range(peer.index, plan->setup.resource_count);
+    return known && actor.kind == LAPSE_PARTY_ACTOR &&
+           in_range(actor.index, plan->setup.actor_count) &&
+           link->latency_ns_min <= link->latency_ns_max;
 }
 
 static bool in_range(int32_t index, size_t count) {

@@ -42,7 +42,9 @@ enum lapse_queue_kind {
     LAPSE_QUEUE_FINAL,     /* index: the step */
     LAPSE_QUEUE_REAP,      /* index: the world step */
     LAPSE_QUEUE_CLOCK,     /* index: the world step whose change of a clock ends */
-    LAPSE_QUEUE_CHAOS      /* the next fault drawn by chance, or the end of them all */
+    LAPSE_QUEUE_CHAOS,     /* the next fault drawn by chance, or the end of them all */
+    LAPSE_QUEUE_HEAL,      /* the end of a cut or link with `for:`; index: its step, or -1 */
+    LAPSE_QUEUE_RELIEF     /* the end of a starve or slow with `for:`; index: its step */
 };
 
 /* Ranks in phase 2 are the instants at which things were due, so that overdue ones come first. */

@@ -51,19 +51,23 @@ struct lapse_sim_strand {
     struct lapse_sim_grant work_grant;
 };
 
-struct lapse_sim_task {
-    bool stopped; /* by an answer */
-};
-
-/* A pause of a process, a sleep of its machine, or a machine that stands still. */
+/* A state that lasts until an instant: a pause of a process, a sleep of its machine, or a machine
+ * that stands still; a starved task, a link that is cut. */
 struct lapse_sim_hold {
     bool on;
-    int64_t until_ns; /* INT64_MAX: until resumed */
+    int64_t until_ns; /* INT64_MAX: until it is ended */
+};
+
+struct lapse_sim_task {
+    bool stopped;                  /* by an answer */
+    struct lapse_sim_hold starved; /* its timers fire when this ends */
+    struct lapse_queue_list parked;
 };
 
 struct lapse_sim_actor {
     int32_t incarnation; /* from 1 */
     bool up, stopped;
+    bool keeps;  /* it is down, and its memory is not lost */
     bool paused; /* any of these three holds it */
     struct lapse_sim_hold pausing, asleep, frozen;
     int64_t paused_at_ns; /* what its steady clock read then */
@@ -72,6 +76,8 @@ struct lapse_sim_actor {
     struct lapse_steady last_look;
     struct lapse_bytes owner;
     struct lapse_queue_list parked; /* what came due while paused */
+    struct lapse_sim_hold slow;
+    int32_t slow_factor; /* its work takes this many times as long */
 };
 
 struct lapse_sim_belief {
@@ -100,8 +106,10 @@ struct lapse_sim_call {
     int32_t n;
     bool nowait;
     bool answered; /* the client has a reply, if only `unknown` */
+    bool copy;     /* the second copy of a request: nobody waits for its answer */
     bool told;     /* the reply is taken, but its client was paused before it went on */
     bool arrived;
+    bool waited; /* at a slow node */
     bool applied;
     bool lost;    /* nothing more comes of it */
     bool granted; /* a lock made of a key: this write made the caller its creator */
@@ -120,6 +128,9 @@ struct lapse_sim_watcher {
     int64_t store_id; /* the store's, of this tenure */
     int32_t actor, incarnation;
     int32_t watch;                  /* index of its name in the plan; -1 */
+    int32_t step;                   /* of its call */
+    int64_t missed; /* the newest revision that a cut has taken from it; 0: none */
+    struct lapse_steady missed_at; /* when that was written */
     struct lapse_bytes bucket, key; /* borrowed from its INVOKE */
     int64_t from;              /* the revision that it watches from; 0: none was named */
     bool pending;              /* its bucket has new events, to be polled */
@@ -132,6 +143,7 @@ struct lapse_sim_delivery {
     int64_t watcher;
     int32_t watch;
     bool first;
+    bool lost; /* to a cut */
     struct lapse_event event;
     size_t bytes; /* of the whole block */
 };
@@ -171,7 +183,9 @@ struct lapse_sim_node {
     struct lapse_sim_store_file *file; /* where the plan has one in a file; NULL */
     int32_t tenure;       /* how often its store has been opened */
     bool machine_down;    /* it comes up on another boot */
-    struct lapse_sim_hold paused, suspended, frozen;
+    struct lapse_sim_hold paused, suspended, frozen; /* its process, its machine: calls wait */
+    struct lapse_sim_hold slow;
+    int64_t slow_ns;      /* each call waits this long before it is looked at */
     int64_t read_ns;      /* what its boot clock read when the store last looked */
     int64_t watcher_base; /* added to a watcher's number in the store: its number for clients */
     int64_t watcher_top;  /* the greatest number of a watcher that clients were told */
@@ -180,6 +194,15 @@ struct lapse_sim_node {
     bool polls;           /* some watcher is `pending` */
     bool sweep;           /* a watcher has lost its client since the store last decided */
     struct lapse_queue_list parked;
+};
+
+/* One direction of a link. */
+struct lapse_sim_lane {
+    struct lapse_sim_hold cut, shaped;
+    int64_t latency_ns_min, latency_ns_max;
+    int32_t loss_ppm, duplicate_ppm;
+    bool reorder;
+    int64_t last_ns; /* when the latest of what was sent over it arrives */
 };
 
 /* A fault that waits for a moment of the run. */
@@ -238,6 +261,9 @@ struct lapse_world {
     size_t watcher_count, watcher_cap;
     struct lapse_sim_keylock *keylocks;
     size_t keylock_count, keylock_cap;
+    struct lapse_sim_lane *lanes; /* by actor, peer (the node, then resources), direction; NULL: the
+                                     plan has no links */
+    int32_t starved; /* how many tasks are */
     struct lapse_sim_point *points; /* in file order; NULL: the plan has none */
     size_t point_count;
 };

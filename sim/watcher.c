@@ -6,6 +6,8 @@
 #include "watcher.h"
 
 #include "await.h"
+#include "link.h"
+#include "node.h"
 #include "world_events.h"
 
 #include <string.h>
@@ -26,9 +28,14 @@ static void end_watcher(struct lapse_world *world, int64_t store_id);
 static void watch_again(struct lapse_world *world, struct lapse_sim_watcher *watcher);
 static enum lapse_status find_newest(void *ctx, const struct lapse_row *row);
 static void sweep_watchers(struct lapse_world *world);
-static void poll_watcher(struct lapse_world *world, const struct lapse_sim_watcher *watcher);
-static void send_event(struct lapse_world *world, const struct lapse_sim_watcher *watcher,
+static void poll_watcher(struct lapse_world *world, struct lapse_sim_watcher *watcher);
+static void send_event(struct lapse_world *world, struct lapse_sim_watcher *watcher,
                        const struct lapse_event *event, bool first);
+static void miss(struct lapse_sim_watcher *watcher, const struct lapse_event *event);
+static void push_gap(struct lapse_world *world, const struct lapse_sim_watcher *watcher,
+                     int64_t revision, struct lapse_steady made, int64_t at_ns);
+static void push_event(struct lapse_world *world, const struct lapse_sim_watcher *watcher,
+                       const struct lapse_event *event, bool first, int64_t at_ns);
 static unsigned char *place(struct lapse_bytes *bytes, unsigned char *at);
 
 /* A watch that nobody will be told of ends where it begins. */
@@ -118,13 +125,50 @@ void lapse_sim_watcher_abandon(struct lapse_world *world, const struct lapse_sim
     }
 }
 
-void lapse_sim_watcher_client_gone(struct lapse_world *world) {
+/* Its watches end also where it comes back as the one that it was. */
+void lapse_sim_watcher_client_gone(struct lapse_world *world, int32_t actor) {
+    for (size_t i = 0; i < world->watcher_count; i++) {
+        struct lapse_sim_watcher *watcher = &world->watchers[i];
+        bool its = watcher->actor == actor;
+        watcher->orphan = watcher->orphan || (its && world->actors[actor].keeps);
+    }
     world->node.sweep = true;
+}
+
+void lapse_sim_watcher_lose(struct lapse_world *world, struct lapse_sim_delivery *delivery) {
+    size_t at = watcher_place(world, delivery->watcher);
+    delivery->lost = true;
+    if (at < world->watcher_count && world->watchers[at].id == delivery->watcher) {
+        miss(&world->watchers[at], &delivery->event);
+    }
+}
+
+void lapse_sim_watcher_reconnect(struct lapse_world *world, int32_t actor) {
+    if (world->node.store == NULL || lapse_sim_node_held(world)) {
+        return;
+    }
+    for (size_t i = 0; i < world->watcher_count; i++) {
+        struct lapse_sim_watcher *watcher = &world->watchers[i];
+        int64_t missed = watcher->missed;
+        if ((actor >= 0 && watcher->actor != actor) || missed == 0 || watcher->orphan ||
+            !is_alive(world, watcher->actor, watcher->incarnation)) {
+            continue;
+        }
+        watcher->missed = 0;
+        struct lapse_event gap = {.kind = LAPSE_EVENT_GAP,
+                                  .bucket = watcher->bucket,
+                                  .revision = missed,
+                                  .at = watcher->missed_at};
+        send_event(world, watcher, &gap, false);
+    }
 }
 
 bool lapse_sim_watcher_unheard(const struct lapse_world *world,
                                const struct lapse_sim_delivery *delivery) {
     size_t at = watcher_place(world, delivery->watcher);
+    if (delivery->lost) {
+        return true;
+    }
     return at < world->watcher_count && world->watchers[at].id == delivery->watcher &&
            world->watchers[at].orphan;
 }
@@ -205,6 +249,7 @@ static void add_watcher(struct lapse_world *world, const struct lapse_sim_call *
         .actor = call->actor,
         .incarnation = call->incarnation,
         .watch = world->plan->steps[call->step].u.call.watch,
+        .step = call->step,
         .bucket = call->request.command.bucket,
         .key = call->request.command.key,
     };
@@ -285,7 +330,7 @@ static void sweep_watchers(struct lapse_world *world) {
     world->node.sweep = false;
 }
 
-static void poll_watcher(struct lapse_world *world, const struct lapse_sim_watcher *watcher) {
+static void poll_watcher(struct lapse_world *world, struct lapse_sim_watcher *watcher) {
     struct lapse_result *result = &world->node.result;
     do {
         struct lapse_error err = {0};
@@ -301,8 +346,41 @@ static void poll_watcher(struct lapse_world *world, const struct lapse_sim_watch
     } while (result->delivery_count == POLL_EVENTS_MAX);
 }
 
-static void send_event(struct lapse_world *world, const struct lapse_sim_watcher *watcher,
+/* Over its link, if the plan has any: what a cut takes is remembered, and what is lost by chance
+ * becomes a gap. */
+static void send_event(struct lapse_world *world, struct lapse_sim_watcher *watcher,
                        const struct lapse_event *event, bool first) {
+    int64_t at = world->now.ns;
+    bool lost = false;
+    if (world->lanes == NULL) {
+        push_event(world, watcher, event, first, at);
+    } else if (!lapse_sim_link_deliver(world, watcher, &at, &lost)) {
+        miss(watcher, event);
+    } else if (lost) {
+        push_gap(world, watcher, event->revision, event->at, at);
+    } else {
+        push_event(world, watcher, event, first, at);
+    }
+}
+
+static void miss(struct lapse_sim_watcher *watcher, const struct lapse_event *event) {
+    if (event->revision >= watcher->missed) {
+        watcher->missed = event->revision;
+        watcher->missed_at = event->at;
+    }
+}
+
+static void push_gap(struct lapse_world *world, const struct lapse_sim_watcher *watcher,
+                     int64_t revision, struct lapse_steady made, int64_t at_ns) {
+    struct lapse_event gap = {.kind = LAPSE_EVENT_GAP,
+                              .bucket = watcher->bucket,
+                              .revision = revision,
+                              .at = made};
+    push_event(world, watcher, &gap, false, at_ns);
+}
+
+static void push_event(struct lapse_world *world, const struct lapse_sim_watcher *watcher,
+                       const struct lapse_event *event, bool first, int64_t at_ns) {
     size_t bytes =
         sizeof(struct lapse_sim_delivery) + event->bucket.len + event->key.len + event->value.len;
     struct lapse_sim_delivery *delivery = lapse_alloc_zero(world->alloc, bytes);
@@ -319,11 +397,11 @@ static void send_event(struct lapse_world *world, const struct lapse_sim_watcher
     at = place(&delivery->event.bucket, at);
     at = place(&delivery->event.key, at);
     (void)place(&delivery->event.value, at);
-    lapse_world_push(world, &(struct lapse_queue_item){.at_ns = world->now.ns,
+    lapse_world_push(world, &(struct lapse_queue_item){.at_ns = at_ns,
                                                        .phase = LAPSE_PHASE_UNDER_WAY,
                                                        .kind = LAPSE_QUEUE_DELIVER,
-                                                       .rank = world->now.ns,
-                                                       .due_ns = world->now.ns,
+                                                       .rank = at_ns,
+                                                       .due_ns = at_ns,
                                                        .actor = watcher->actor,
                                                        .incarnation = watcher->incarnation,
                                                        .payload = delivery});

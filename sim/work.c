@@ -6,6 +6,7 @@
 #include "belief.h"
 #include "client.h"
 #include "request.h"
+#include "slow.h"
 #include "timer.h"
 #include "world_events.h"
 
@@ -45,7 +46,8 @@ enum lapse_sim_flow lapse_sim_work_begin(struct lapse_world *world, int32_t stra
     works->sent_ns = world->now.ns;
     works->work_call = call.id;
     works->work_grant = call.grant;
-    works->work_end_ns = lapse_sim_timer_in(world, call.actor, call.request.work.ns);
+    int64_t needs = lapse_sim_slow_work(world, call.actor, call.request.work.ns);
+    works->work_end_ns = lapse_sim_timer_in(world, call.actor, needs);
     arm(world, strand);
     return LAPSE_FLOW_WAIT;
 }
@@ -76,6 +78,25 @@ void lapse_sim_work_stretch(struct lapse_world *world, int32_t actor) {
             continue;
         }
         if (!lapse_ns_add(works->work_end_ns, slept, &works->work_end_ns)) {
+            works->work_end_ns = INT64_MAX;
+        }
+        works->gen++;
+        arm(world, (int32_t)i);
+    }
+}
+
+void lapse_sim_work_pace(struct lapse_world *world, int32_t actor, int32_t factor,
+                         int32_t before) {
+    const struct lapse_sim_actor *who = &world->actors[actor];
+    int64_t from = who->paused ? who->paused_at_ns : lapse_sim_timer_now(world, actor);
+    for (size_t i = 0; i < world->strand_count; i++) {
+        struct lapse_sim_strand *works = &world->strands[i];
+        if (works->actor != actor || !works->running || works->wait != LAPSE_WAIT_WORK) {
+            continue;
+        }
+        int64_t left = 0;
+        if (!lapse_ns_scale(works->work_end_ns - from, factor, before, &left) ||
+            !lapse_ns_add(from, left, &works->work_end_ns)) {
             works->work_end_ns = INT64_MAX;
         }
         works->gen++;

@@ -11,6 +11,8 @@ enum lapse_sim_flow lapse_sim_work_begin(struct lapse_world *world, int32_t stra
 void lapse_sim_work_event(struct lapse_world *world, const struct lapse_queue_item *item);
 /* An actor wakes: its work goes on for what was left when it was paused. */
 void lapse_sim_work_stretch(struct lapse_world *world, int32_t actor);
+/* What is left of an actor's work takes `factor` times as long, where it took `before` times. */
+void lapse_sim_work_pace(struct lapse_world *world, int32_t actor, int32_t factor, int32_t before);
 /* A belief has ended: work under it ends at this instant. */
 void lapse_sim_work_cut(struct lapse_world *world, int32_t actor,
                         const struct lapse_sim_grant *grant);

@@ -9,10 +9,12 @@
 #include "client.h"
 #include "clock_fault.h"
 #include "fault.h"
+#include "link.h"
 #include "loop.h"
 #include "node.h"
 #include "open.h"
 #include "probe.h"
+#include "slow.h"
 #include "watcher.h"
 #include "work.h"
 #include "world_events.h"
@@ -187,7 +189,9 @@ static bool is_stale(const struct lapse_world *world, const struct lapse_queue_i
         return lapse_sim_watcher_unheard(world, item->payload);
     }
     if (item->kind == LAPSE_QUEUE_REPLY || item->kind == LAPSE_QUEUE_TIMEOUT) {
-        return world->calls[item->index].id != item->id;
+        const struct lapse_sim_call *call = &world->calls[item->index];
+        bool late = item->kind == LAPSE_QUEUE_TIMEOUT && call->answered;
+        return call->id != item->id || late;
     }
     return is_of_strand(item->kind) && world->strands[item->index].gen != item->id;
 }
@@ -207,8 +211,11 @@ static void drop(struct lapse_world *world, const struct lapse_queue_item *item)
 /* What comes due for a paused actor waits for its wake; faults do not ask. */
 static bool park(struct lapse_world *world, const struct lapse_queue_item *item) {
     bool fault = item->kind == LAPSE_QUEUE_WAKE || item->kind == LAPSE_QUEUE_RESTART;
-    if (item->actor < 0 || fault || !world->actors[item->actor].paused) {
+    if (item->actor < 0 || fault) {
         return false;
+    }
+    if (!world->actors[item->actor].paused) {
+        return world->starved > 0 && lapse_sim_slow_parks(world, item);
     }
     if (!lapse_queue_list_add(&world->actors[item->actor].parked, world->alloc, item)) {
         lapse_world_fail(world, LAPSE_NOMEM, "no memory for what waits for a wake");
@@ -228,6 +235,12 @@ static void dispatch(struct lapse_world *world, const struct lapse_queue_item *i
         break;
     case LAPSE_QUEUE_HOUSEKEEP:
         lapse_sim_node_housekeep(world);
+        break;
+    case LAPSE_QUEUE_RELIEF:
+        lapse_sim_slow_fault_end(world, item);
+        break;
+    case LAPSE_QUEUE_HEAL:
+        lapse_sim_link_fault_end(world, item);
         break;
     case LAPSE_QUEUE_REAP:
         lapse_sim_node_reap(world, item);

@@ -120,7 +120,8 @@ static void emit_waiting(struct lapse_world *world) {
         const struct lapse_sim_call *next = NULL;
         for (size_t i = 0; i < world->call_count; i++) {
             const struct lapse_sim_call *call = &world->calls[i];
-            bool lives = call->id > last && !call->answered && world->actors[call->actor].up &&
+            bool lives = call->id > last && !call->answered && !call->copy &&
+                         world->actors[call->actor].up &&
                          world->actors[call->actor].incarnation == call->incarnation;
             if (lives && (next == NULL || call->id < next->id)) {
                 next = call;

@@ -182,7 +182,8 @@ enum lapse_history_kind {
     LAPSE_HISTORY_TRUNCATED,
     LAPSE_HISTORY_END, /* the run is over */
     LAPSE_HISTORY_STEP = 19,  /* a node's housekeeping, or an operator's `reap`, has run */
-    LAPSE_HISTORY_MESSAGE = 20, /* something happened to a message of a call on its way */
+    LAPSE_HISTORY_MESSAGE = 20, /* something happened to a message on its way: of a call, or (call
+                                   0) an event that is handed to a watcher */
     LAPSE_HISTORY_CLOCK = 21, /* a clock was moved, its rate set, stopped, or let go on */
     LAPSE_HISTORY_TENURE = 23, /* a node's store has been opened again */
     LAPSE_HISTORY_KINDS

@@ -17,8 +17,9 @@
 struct lapse_tracked_call {
     int64_t id;
     const struct lapse_history_event *invoke;
-    const struct lapse_history_event *apply;
+    const struct lapse_history_event *apply; /* its last decision */
     const struct lapse_history_event *reply;
+    int decided;       /* how often: a request may arrive twice */
     int resolved;      /* without an answer over a crash: found done (1) or not done (-1) */
     bool lock_granted; /* the write made its client the creator of a lock made of a key */
 };
@@ -174,6 +175,8 @@ struct lapse_tracked_watch {
     const struct lapse_history_event *heard; /* REPLY that told its client of it */
     const struct lapse_history_event *ended; /* APPLY of the unwatch, or its client's crash */
     unsigned waits; /* what holds its client, a bit per enum lapse_fault_kind: events wait */
+    bool cut;       /* no event reaches it: of those lost a gap will tell */
+    struct lapse_true_time under_way; /* until then something is on its way to it */
     bool renumbered;                         /* a crash took all, and numbers began anew */
     size_t next;
     int64_t delivered; /* highest revision handed over; 0: none */

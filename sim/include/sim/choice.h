@@ -18,7 +18,10 @@
     X(CHAOS_WHEN, 4, "chaos when")   /* the next fault's instant */                 \
     X(CHAOS_FAULT, 5, "chaos fault") /* which of the run's kinds it is */           \
     X(CHAOS_WHO, 6, "chaos who")                                                   \
-    X(CHAOS_SPAN, 7, "chaos span") /* how long, or how far */
+    X(CHAOS_SPAN, 7, "chaos span")   /* how long, or how far */                      \
+    X(LATENCY, 8, "latency")                                                       \
+    X(LOSS, 9, "loss")                                                             \
+    X(DUPLICATE, 10, "duplicate")
 
 enum lapse_choice_label {
 #define LAPSE_CHOICE_ENUM(id, value, word) LAPSE_CHOICE_##id = (value),
