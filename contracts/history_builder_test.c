@@ -180,6 +180,13 @@ void node_fault(struct builder *b, enum lapse_history_kind kind, enum lapse_faul
     append(b, &event);
 }
 
+void disk_fault(struct builder *b, enum lapse_disk_fault disk) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_FAULT_BEGIN, -1, 0);
+    event.u.fault.kind = LAPSE_FAULT_DISK;
+    event.u.fault.disk = disk;
+    append(b, &event);
+}
+
 void wall_step(struct builder *b, int64_t by_ns) {
     struct lapse_history_event event = event_by(b, LAPSE_HISTORY_CLOCK, -1, 0);
     event.u.clock.whose = (struct lapse_party){LAPSE_PARTY_NODE, 0};

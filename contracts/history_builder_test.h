@@ -189,6 +189,7 @@ void late_event(struct builder *b, int32_t actor, int64_t latency_ns);
 /* Of the store node n1: a fault begins or ends; its wall is moved; it has done its housekeeping; it
  * begins anew; an observer counts its rows. */
 void node_fault(struct builder *b, enum lapse_history_kind kind, enum lapse_fault_kind fault);
+void disk_fault(struct builder *b, enum lapse_disk_fault disk);
 void wall_step(struct builder *b, int64_t by_ns);
 void step(struct builder *b, size_t row_count);
 void tenure(struct builder *b, bool machine, int64_t store_ns);

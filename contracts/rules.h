@@ -28,6 +28,7 @@
     X(clock_06, "CLOCK-06", LAPSE_ON_STORE, LAPSE_USE_KEYS | LAPSE_USE_LEASES)                   \
     X(fence_01, "FENCE-01", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                                   \
     X(fence_02, "FENCE-02", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                                   \
+    X(dur_06, "DUR-06", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
     X(dur_05, "DUR-05", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
     X(dur_04, "DUR-04", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
     X(clock_01, "CLOCK-01", LAPSE_ON_LOOK | LAPSE_ON_STORE, LAPSE_USE_CLOCKS)                    \

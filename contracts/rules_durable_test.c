@@ -84,11 +84,22 @@ static void dur_05(struct builder *b, bool broken) {
            broken ? holds_lease(b, "w1", 1, SPAN) : answered(b, LAPSE_ABSENT));
 }
 
+/* A store on a disk whose bits have flipped shows a value that nobody has written. */
+static void dur_06(struct builder *b, bool broken) {
+    put(b, W1, "plain", "k", "v", 1, 0);
+    disk_fault(b, LAPSE_DISK_ROT);
+    b->at = SECOND;
+    node_fault(b, LAPSE_HISTORY_FAULT_BEGIN, LAPSE_FAULT_CRASH);
+    tenure(b, true, b->at);
+    decide(b, W1, get("plain", "k"), read_value(b, broken ? "w" : "v", 1, 0));
+}
+
 const struct rule_pair *durable_pairs(size_t *ret_count) {
     static const struct rule_pair pairs[] = {
         {.id = "ONCE-01", .story = once_01}, {.id = "DUR-01", .story = dur_01},
         {.id = "DUR-02", .story = dur_02},   {.id = "DUR-03", .story = dur_03},
         {.id = "DUR-04", .story = dur_04},   {.id = "DUR-05", .story = dur_05},
+        {.id = "DUR-06", .story = dur_06},
     };
     *ret_count = sizeof pairs / sizeof pairs[0];
     return pairs;

@@ -144,6 +144,11 @@ static void take_store(struct lapse_trackers *trackers, const struct lapse_histo
 /* A crash ends a pause of the process, and a start ends the crash. */
 static void take_fault(struct lapse_trackers *trackers, const struct lapse_history_event *event) {
     enum lapse_fault_kind kind = event->u.fault.kind;
+    if (kind == LAPSE_FAULT_DISK) {
+        bool rots = event->u.fault.disk == LAPSE_DISK_ROT;
+        trackers->rot = rots && trackers->rot == NULL ? event : trackers->rot;
+        return;
+    }
     if (event->u.fault.node < 0) {
         lapse_track_watch_fault(trackers, event);
         return;

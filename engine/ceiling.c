@@ -126,6 +126,11 @@ bool lapse_ceiling_resume(struct lapse_state *state, const struct lapse_reading 
     if (!exact && state->last.store.ns < state->ceilings.store.ns) {
         state->last.store = state->ceilings.store;
     }
+    lapse_ceiling_numbers(state);
+    return true;
+}
+
+void lapse_ceiling_numbers(struct lapse_state *state) {
     if (state->token < state->ceilings.token) {
         state->token = state->ceilings.token;
     }
@@ -138,7 +143,6 @@ bool lapse_ceiling_resume(struct lapse_state *state, const struct lapse_reading 
             state->revision = row->now.revision;
         }
     }
-    return true;
 }
 
 /* Whether the instant lies above what may be shown. */

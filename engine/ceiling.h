@@ -25,4 +25,7 @@ enum lapse_status lapse_ceiling_mark(struct lapse_job *job);
  * of time. */
 bool lapse_ceiling_resume(struct lapse_state *state, const struct lapse_reading *reading);
 
+/* Numbers go on above their ceilings. */
+void lapse_ceiling_numbers(struct lapse_state *state);
+
 #endif

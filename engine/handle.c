@@ -5,6 +5,7 @@
 #include "decide.h"
 #include "ephemeral.h"
 #include "mark.h"
+#include "restored.h"
 
 #include <string.h>
 
@@ -62,6 +63,9 @@ enum lapse_status lapse_open(const struct lapse_options *options, struct lapse *
     store->journaled = journaled;
     store->sync = options->sync;
     status = open_state(store, err);
+    if (status == LAPSE_OK && options->restored) {
+        status = lapse_restored_begin(store, err);
+    }
     if (status != LAPSE_OK) {
         /* The journal stays the caller's when the open fails. */
         lapse_handle_free(store);

@@ -2,6 +2,8 @@
  * but the numbers of later revisions (REAP-01): an ended row is absent to every call before. */
 #include "decide.h"
 
+static void hold_back(const struct lapse_state *state, const struct lapse_now *now,
+                      struct lapse_due *ret);
 static size_t work_of(const struct lapse_job *job);
 static bool next_due(struct lapse_state *state, const struct lapse_now *now, size_t *work,
                      struct lapse_node **ret);
@@ -18,6 +20,9 @@ enum lapse_status lapse_reap_rows(struct lapse_job *job) {
     size_t work = work_of(job);
     size_t count = 0;
     lapse_result_count(job->result, 0);
+    if (job->now.store.ns < job->state->held_until.ns) {
+        return LAPSE_OK;
+    }
     if (lapse_decide_notes_sweeps(job->state)) {
         if (!lapse_reap_owed(job->state, &job->now)) {
             return LAPSE_OK;
@@ -89,7 +94,8 @@ void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
             ret->steady.ns = end_ns;
         }
     }
-    if (may_owe(state, &now)) {
+    bool held = state->last.store.ns < state->held_until.ns;
+    if (!held && may_owe(state, &now)) {
         ret->has_steady = true;
         ret->steady = state->last.store;
         return;
@@ -98,6 +104,9 @@ void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
         int64_t end_ns = next_date(state, &now) != NULL ? INT64_MIN : ret->steady.ns;
         ret->has_steady = true;
         ret->steady.ns = lapse_decide_reap_at(state, end_ns);
+    }
+    if (held) {
+        hold_back(state, &now, ret);
     }
     struct lapse_steady flush;
     if (lapse_idle_flush_at(state, &flush) && (!ret->has_steady || flush.ns < ret->steady.ns)) {
@@ -115,9 +124,19 @@ void lapse_reap_due(const struct lapse_state *state, struct lapse_due *ret) {
     if (ret->has_steady && ret->steady.ns < state->last.store.ns) {
         ret->steady = state->last.store;
     }
-    if (state->wall.count > 0) {
+    if (state->wall.count > 0 && !held) {
         ret->has_wall = true;
         ret->wall.ns = lapse_decide_come_at(state, state->wall.items[0]->now.end_ns);
+    }
+}
+
+/* What is due before is so once it is held back no more. */
+static void hold_back(const struct lapse_state *state, const struct lapse_now *now,
+                      struct lapse_due *ret) {
+    bool any = ret->has_steady || state->wall.count > 0 || next_date(state, now) != NULL;
+    if (any && (!ret->has_steady || ret->steady.ns < state->held_until.ns)) {
+        ret->has_steady = true;
+        ret->steady = state->held_until;
     }
 }
 

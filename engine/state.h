@@ -174,6 +174,7 @@ struct lapse_state {
     /* The tenure part. */
     struct lapse_mark last; /* of the last command */
     int64_t seq;            /* of the last command */
+    struct lapse_steady held_until; /* before it nothing that has ended is reaped; 0: no such */
     struct lapse_deferred *deferred_first, *deferred_last;
     struct lapse_ephemeral ephemeral;
     struct lapse_deferred **deferred_slots; /* a power of two of chains; NULL until first use */

@@ -364,6 +364,8 @@ static void draw_reply(struct lapse_out *out, const struct lapse_history_event *
 
 static void draw_fault(struct lapse_out *out, const struct lapse_setup *setup,
                        const struct lapse_history_event *event) {
+    static const char *const disks[] = {"",      ": syncs fail", ": syncs lie", ": syncs hang",
+                                        ": crashes tear", ": full",       ": bits flip"};
     lapse_out_text(out, lapse_fault_word(event->u.fault.kind));
     if (event->u.fault.node >= 0) {
         lapse_out_text(out, " of ");
@@ -378,6 +380,7 @@ static void draw_fault(struct lapse_out *out, const struct lapse_setup *setup,
     if (event->u.fault.task > 0) {
         lapse_out_format(out, " task %d", (int)event->u.fault.task);
     }
+    lapse_out_text(out, disks[event->u.fault.disk]);
     if (event->u.fault.has_until) {
         lapse_out_text(out, " until ");
         put_span(out, event->u.fault.until.ns);

@@ -196,9 +196,13 @@ static void lanes_fault(struct lapse_lanes *lanes, const struct lapse_history_ev
     }
     enum lapse_stretch_kind kind =
         event->u.fault.kind == LAPSE_FAULT_PAUSE || event->u.fault.kind == LAPSE_FAULT_SUSPEND ||
-                event->u.fault.kind == LAPSE_FAULT_FREEZE
+                event->u.fault.kind == LAPSE_FAULT_FREEZE ||
+                event->u.fault.kind == LAPSE_FAULT_STALL
             ? LAPSE_STRETCH_PAUSED
             : LAPSE_STRETCH_DOWN;
+    if (event->u.fault.kind == LAPSE_FAULT_DISK) {
+        return; /* nobody stands still by it */
+    }
     if (event->u.fault.kind == LAPSE_FAULT_RESTART) {
         begins = false;
     }

@@ -79,6 +79,12 @@ enum { LAPSE_TIMES_MAX = 10000 };
 /* Heads an unmet line whose word stands for no contract. */
 #define LAPSE_NO_CONTRACT "EXPECT"
 
+/* A copy of the node's disk, as its lines name it. */
+struct lapse_copy_decl {
+    const struct lapse_node *name;
+    bool made; /* a line makes it */
+};
+
 struct lapse_decoder {
     const lapse_alloc *alloc;
     struct lapse_pool *pool; /* the plan's */
@@ -97,12 +103,15 @@ struct lapse_decoder {
     struct lapse_list labels;       /* struct lapse_label_decl */
     struct lapse_list points;       /* struct lapse_point_decl */
     struct lapse_list starved;      /* struct lapse_starve_decl */
+    struct lapse_list copies;       /* struct lapse_copy_decl */
     int32_t slot_total;
     int64_t times;    /* of the line being decoded; 0: $n stands for nothing */
     int32_t listed;   /* the bucket whose listing is expected; -1 */
     bool leases_open; /* a lease name holds $, so names cannot be checked */
     bool sessions_open; /* as above, of sessions */
     bool node_falls;  /* a line crashes or restarts n1 */
+    bool wants_rows;  /* a line needs a store that keeps its rows */
+    const struct lapse_node *wants_files; /* the first word that needs a disk of files; NULL */
     bool endless;     /* a loop has neither times nor until: INSTANT */
     struct lapse_place endless_place;
     bool nomem;
@@ -347,5 +356,17 @@ struct lapse_decode_input {
 /* *ret is the plan, or NULL if there are mistakes. False: memory ran out. */
 bool lapse_decode_document(const struct lapse_decode_input *input, struct lapse_plan **ret);
 void lapse_decode_free(struct lapse_plan *plan);
+
+/* ---- The node's disk (decode_disk.c). */
+void lapse_decode_disk(struct lapse_decoder *d, const struct lapse_node *map,
+                       struct lapse_plan_fault *fault);
+void lapse_decode_stall(struct lapse_decoder *d, const struct lapse_node *map,
+                        struct lapse_plan_fault *fault);
+/* An operator's `backup` or `restore`; false: the word is neither. */
+bool lapse_decode_copy(struct lapse_decoder *d, const struct lapse_word *row,
+                       const struct lapse_node *map, struct lapse_plan_step *step);
+/* Once all lines are known: the copies, and the store that the document needs. */
+void lapse_decode_copies_end(struct lapse_decoder *d);
+void lapse_decode_disk_store(struct lapse_decoder *d);
 
 #endif

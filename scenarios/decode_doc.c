@@ -49,6 +49,7 @@ bool lapse_decode_document(const struct lapse_decode_input *input, struct lapse_
         lapse_decode_fault_ends(&d);
         lapse_decode_points_end(&d);
         lapse_decode_starved_end(&d);
+        lapse_decode_copies_end(&d);
         lapse_decode_store_end(&d);
         decode_end(&d);
         seal_setup(&d);
@@ -94,6 +95,7 @@ static void init_lists(struct lapse_decoder *d) {
     d->labels.item_bytes = sizeof(struct lapse_label_decl);
     d->points.item_bytes = sizeof(struct lapse_point_decl);
     d->starved.item_bytes = sizeof(struct lapse_starve_decl);
+    d->copies.item_bytes = sizeof(struct lapse_copy_decl);
 }
 
 static void free_lists(struct lapse_decoder *d) {
@@ -101,7 +103,7 @@ static void free_lists(struct lapse_decoder *d) {
                                   &d->checks,  &d->tasks,     &d->world,       &d->finals,
                                   &d->loops,   &d->slots,     &d->watches,     &d->measures,
                                   &d->opened,  &d->faults,    &d->bucket_decls,
-                                  &d->labels,  &d->points,    &d->starved};
+                                  &d->labels,  &d->points,    &d->starved,   &d->copies};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         lapse_list_free(d->alloc, lists[i]);
     }

@@ -17,6 +17,7 @@ static const struct fault_row fault_rows[] = {
     {"starve", LAPSE_FAULT_STARVE, false},   {"slow", LAPSE_FAULT_SLOW, false},
     {"cut", LAPSE_FAULT_CUT, false},         {"heal", LAPSE_FAULT_CUT, true},
     {"link", LAPSE_FAULT_LINK, false},       {"clock", LAPSE_FAULT_CLOCK, false},
+    {"disk", LAPSE_FAULT_DISK, false},       {"stall", LAPSE_FAULT_STALL, false},
 };
 
 static bool is_of_link(const struct lapse_plan_fault *fault);
@@ -38,6 +39,9 @@ void lapse_decode_fault(struct lapse_decoder *d, const struct lapse_word *row,
                         const struct lapse_node *map, struct lapse_plan_step *step) {
     const struct lapse_node *target = lapse_node_get(map, row->word);
     const struct fault_row *its = find_row(row->word);
+    if (lapse_decode_copy(d, row, map, step)) {
+        return;
+    }
     if (its == NULL) {
         read_reap(d, target, step);
         return;
@@ -51,6 +55,10 @@ void lapse_decode_fault(struct lapse_decoder *d, const struct lapse_word *row,
         lapse_decode_link(d, map, target, fault);
     } else if (fault->kind == LAPSE_FAULT_CLOCK) {
         lapse_decode_clock(d, map, fault);
+    } else if (its->kind == LAPSE_FAULT_DISK) {
+        lapse_decode_disk(d, map, fault);
+    } else if (its->kind == LAPSE_FAULT_STALL) {
+        lapse_decode_stall(d, map, fault);
     } else {
         read_target(d, target, fault);
     }
@@ -178,7 +186,8 @@ static void keep_fault(struct lapse_decoder *d, const struct lapse_node *map,
     const struct lapse_plan_fault *fault = &step->u.fault;
     /* A store that runs can be restarted, as its operator likes. */
     bool restarts = fault->kind == LAPSE_FAULT_RESTART;
-    if (fault->kind == LAPSE_FAULT_CLOCK || (restarts && fault->node >= 0)) {
+    if (fault->kind == LAPSE_FAULT_CLOCK || fault->kind == LAPSE_FAULT_DISK ||
+        (restarts && fault->node >= 0)) {
         return;
     }
     struct lapse_fault_decl *decl = lapse_decoder_add(d, &d->faults);
@@ -209,8 +218,8 @@ static void choose_end(struct lapse_decoder *d, struct lapse_fault_decl *end) {
         const struct lapse_fault_decl *begin = lapse_list_at(&d->faults, i);
         bool same = begin->actor == end->actor && begin->node == end->node;
         bool stands = begin->kind == LAPSE_FAULT_PAUSE || begin->kind == LAPSE_FAULT_SUSPEND ||
-                      begin->kind == LAPSE_FAULT_FREEZE || begin->kind == LAPSE_FAULT_STARVE ||
-                      begin->kind == LAPSE_FAULT_SLOW;
+                      begin->kind == LAPSE_FAULT_STALL || begin->kind == LAPSE_FAULT_FREEZE ||
+                      begin->kind == LAPSE_FAULT_STARVE || begin->kind == LAPSE_FAULT_SLOW;
         bool before = begin->at_run || end->at_run || begin->at_ns < end->at_ns;
         if (same && stands && !begin->ends && before && begin->at_ns >= last) {
             last = begin->at_ns;

@@ -110,6 +110,7 @@ static void read_of_node(struct lapse_decoder *d, const struct lapse_node *node,
     }
     point->kind = kind_of(of_nodes, node->items[0]->text);
     point->node = 0;
+    d->wants_rows = d->wants_rows || point->kind != LAPSE_POINT_REAP;
     if (point->kind == 0) {
         note_moments(d, node, node->items[0]->place, "the store's node has no such moment");
     }

@@ -52,6 +52,7 @@ void lapse_decode_store_end(struct lapse_decoder *d) {
             refuse_bucket(d, buckets->keys[i], buckets->items[i]);
         }
     }
+    lapse_decode_disk_store(d);
     if (d->plan->store == LAPSE_STORE_NONE && d->node_falls) {
         d->plan->store = LAPSE_STORE_MEMORY;
         d->plan->setup.sync = LAPSE_SYNC_FULL;

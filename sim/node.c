@@ -8,8 +8,10 @@
 
 #include "client.h"
 #include "clock_fault.h"
+#include "disk_fault.h"
 #include "keylock.h"
 #include "link.h"
+#include "node_fault.h"
 #include "point.h"
 #include "resource.h"
 #include "slow.h"
@@ -21,13 +23,16 @@ enum { REAP_ROWS_MAX = 10000, IDLE_STEPS_MAX = 1000 };
 static void park(struct lapse_world *world, const struct lapse_queue_item *item);
 static bool keep_house(struct lapse_world *world, int32_t step);
 static void delay(struct lapse_world *world, const struct lapse_queue_item *item);
+static void tell_house(struct lapse_world *world, const struct lapse_sim_untold *untold);
 static void take(struct lapse_world *world, const struct lapse_queue_item *item,
                  struct lapse_sim_call *call);
+static bool decide(struct lapse_world *world, const struct lapse_sim_call *call);
+static void tell_call(struct lapse_world *world, const struct lapse_sim_untold *untold);
+static bool keep_untold(struct lapse_world *world, struct lapse_sim_untold untold);
 static void answer(struct lapse_world *world, const struct lapse_queue_item *item,
                    struct lapse_sim_call *call);
 static bool falls_at(struct lapse_world *world, enum lapse_point_kind kind,
                      const struct lapse_sim_call *call);
-static void decide(struct lapse_world *world, struct lapse_sim_call *call);
 static void reply(struct lapse_world *world, const struct lapse_queue_item *item,
                   struct lapse_sim_call *call);
 static int64_t due_time(const struct lapse_world *world, const struct lapse_due *due);
@@ -101,7 +106,8 @@ void lapse_sim_node_reap(struct lapse_world *world, const struct lapse_queue_ite
     do {
         did = keep_house(world, item->index);
         lapse_next_due(node->store, &due);
-    } while (did && !world->stop && due_time(world, &due) <= world->now.ns);
+    } while (did && !world->stop && !lapse_sim_node_held(world) &&
+             due_time(world, &due) <= world->now.ns);
     lapse_sim_node_schedule(world);
 }
 
@@ -124,7 +130,22 @@ void lapse_sim_node_wake(struct lapse_world *world) {
 }
 
 bool lapse_sim_node_held(const struct lapse_world *world) {
-    return world->node.paused.on || world->node.suspended.on || world->node.frozen.on;
+    const struct lapse_sim_node *node = &world->node;
+    return node->paused.on || node->suspended.on || node->frozen.on || node->stalled.on;
+}
+
+bool lapse_sim_node_excuses(const struct lapse_world *world, enum lapse_status status) {
+    bool of_disk = status == LAPSE_IO || status == LAPSE_UNKNOWN || status == LAPSE_UNAVAILABLE;
+    return of_disk && (world->node.troubled || world->node.trouble.dead);
+}
+
+void lapse_sim_node_after(struct lapse_world *world) {
+    struct lapse_sim_fall fall = world->node.fall;
+    lapse_sim_node_hang(world);
+    if (fall.on && !world->node.inside) {
+        world->node.fall.on = false;
+        lapse_sim_node_fault_step(world, fall.step, &world->plan->steps[fall.step].u.fault);
+    }
 }
 
 bool lapse_sim_node_stale(const struct lapse_world *world, const struct lapse_queue_item *item) {
@@ -136,9 +157,10 @@ bool lapse_sim_node_stale(const struct lapse_world *world, const struct lapse_qu
         return node->store == NULL || lapse_sim_node_held(world) ||
                item->at_ns != node->housekeep_ns;
     case LAPSE_QUEUE_WAKE: {
-        const struct lapse_sim_hold *held = item->id == LAPSE_FAULT_PAUSE     ? &node->paused
-                                            : item->id == LAPSE_FAULT_SUSPEND ? &node->suspended
-                                                                              : &node->frozen;
+        if (item->id >= LAPSE_SIM_DISK_ENDS) {
+            return node->disk_until_ns[item->id - LAPSE_SIM_DISK_ENDS] != item->at_ns;
+        }
+        const struct lapse_sim_hold *held = lapse_sim_node_hold(world, item->id);
         return !held->on || held->until_ns != item->at_ns || item->incarnation != node->tenure;
     }
     case LAPSE_QUEUE_RELIEF:
@@ -162,6 +184,7 @@ void lapse_sim_node_schedule(struct lapse_world *world) {
     }
     lapse_next_due(node->store, &due);
     int64_t at = due_time(world, &due);
+    at = at < node->rests_until_ns ? node->rests_until_ns : at;
     if (at == node->housekeep_ns) {
         return;
     }
@@ -211,22 +234,18 @@ static void delay(struct lapse_world *world, const struct lapse_queue_item *item
     lapse_world_push(world, &later);
 }
 
-/* The store decides. What waits for that may fell the node before it answers. */
+/* A call in which the process falls is lost with it: whether it was taken, nobody knows. */
 static void take(struct lapse_world *world, const struct lapse_queue_item *item,
                  struct lapse_sim_call *call) {
-    call->applied = true;
-    decide(world, call);
-    lapse_sim_watcher_note_events(world);
-    lapse_sim_watcher_called(world, call);
-    bool falls = falls_at(world, LAPSE_POINT_APPLIED, call);
-    if (falls && call->id == item->id) {
+    struct lapse_sim_node *node = &world->node;
+    struct lapse_sim_untold untold = {.is_call = true,
+                                      .item = *item,
+                                      .at = world->now,
+                                      .reading = lapse_sim_clock_read(&node->clock, world->now)};
+    if (!decide(world, call)) {
         lapse_sim_client_lose(world, call);
-    } else if (falls) {
-        return;
-    } else if (lapse_sim_node_held(world)) {
-        park(world, item);
-    } else {
-        answer(world, item, call);
+    } else if (!keep_untold(world, untold)) {
+        tell_call(world, &untold);
     }
 }
 
@@ -252,30 +271,55 @@ static void park(struct lapse_world *world, const struct lapse_queue_item *item)
     }
 }
 
-/* One round of housekeeping, told before the events that it wrote; whether it did anything. */
+/* One round of housekeeping; whether it did anything. What a disk that fails does not let it do is
+ * tried again a second later, and no more once the store itself has given up. */
 static bool keep_house(struct lapse_world *world, int32_t step) {
     struct lapse_sim_node *node = &world->node;
     struct lapse_error err = {0};
-    enum lapse_status status = lapse_step(node->store, REAP_ROWS_MAX, &node->result, NULL, &err);
+    node->housekeeping = true;
+    enum lapse_status status = LAPSE_UNAVAILABLE;
+    if (lapse_sim_trouble_reach(&node->trouble, LAPSE_POINT_REAP)) {
+        status = lapse_step(node->store, REAP_ROWS_MAX, &node->result, NULL, &err);
+    }
+    node->housekeeping = false;
+    if (lapse_sim_node_excuses(world, status)) {
+        bool gone = status != LAPSE_IO || node->trouble.dead;
+        node->rests_until_ns = gone ? INT64_MAX : world->now.ns + LAPSE_NS_PER_S;
+        return false;
+    }
     if (status < 0) {
         lapse_world_fail(world, status, "housekeeping: %s", err.message);
         return false;
     }
+    bool did = node->result.item_count > 0 || node->result.event_count > 0;
+    struct lapse_sim_untold untold = {
+        .step = step, .at = world->now, .reading = lapse_sim_clock_read(&node->clock, world->now)};
+    if (!keep_untold(world, untold)) {
+        tell_house(world, &untold);
+    }
+    return did;
+}
+
+/* Told before the events that it wrote. */
+static void tell_house(struct lapse_world *world, const struct lapse_sim_untold *untold) {
+    struct lapse_sim_node *node = &world->node;
+    int32_t step = untold->step;
+    struct lapse_true_time now = world->now;
+    world->now = untold->at; /* what was done then is told of then */
     struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_STEP, -1, step);
     event.u.step.node = 0;
-    event.u.step.reading = lapse_sim_clock_read(&node->clock, world->now);
+    event.u.step.reading = untold->reading;
     event.u.step.store = node->result.at;
     event.u.step.row_count = node->result.item_count;
     (void)lapse_world_emit(world, &event);
     lapse_world_emit_written(world, NULL, step, &node->result);
-    bool did = node->result.item_count > 0 || node->result.event_count > 0;
+    world->now = now;
     lapse_sim_watcher_note_events(world);
     lapse_sim_watcher_poll_all(world);
-    return did;
 }
 
-/* The answer that travels back borrows its bytes from the stored decision. */
-static void decide(struct lapse_world *world, struct lapse_sim_call *call) {
+/* False: the process falls in it, or the world has failed. */
+static bool decide(struct lapse_world *world, const struct lapse_sim_call *call) {
     struct lapse_sim_node *node = &world->node;
     struct lapse_error err = {0};
     struct lapse_command command = call->request.command;
@@ -285,10 +329,21 @@ static void decide(struct lapse_world *world, struct lapse_sim_call *call) {
     enum lapse_status status = lapse_apply(node->store, &command, &node->result, &err);
     if (status == LAPSE_BUG) {
         lapse_world_fail(world, status, "the store: %s", err.message);
-        return;
+        return false;
     }
+    return !node->trouble.dead;
+}
+
+/* The answer that travels back borrows its bytes from the stored decision. What waits for it may
+ * fell the node before it answers. */
+static void tell_call(struct lapse_world *world, const struct lapse_sim_untold *untold) {
+    struct lapse_sim_node *node = &world->node;
+    struct lapse_sim_call *call = &world->calls[untold->item.index];
+    struct lapse_true_time now = world->now;
+    call->applied = true;
+    world->now = untold->at; /* what was decided then is told of then */
     struct lapse_history_event event = lapse_world_call_event(world, LAPSE_HISTORY_APPLY, call);
-    event.u.apply.reading = lapse_sim_clock_read(&node->clock, world->now);
+    event.u.apply.reading = untold->reading;
     event.u.apply.durable_point = node->result.durable_point;
     event.u.apply.answer = lapse_sim_node_answer(&node->result);
     if (node->result.watcher > 0) {
@@ -296,14 +351,47 @@ static void decide(struct lapse_world *world, struct lapse_sim_call *call) {
         event.u.apply.answer.watcher = node->watcher_top;
     }
     const struct lapse_history_event *stored = lapse_world_emit(world, &event);
-    if (stored == NULL) {
-        return;
+    if (stored != NULL) {
+        call->answer = stored->u.apply.answer;
+        lapse_sim_keylock_apply(world, call);
+        lapse_world_emit_written(world, call, -1, &node->result);
+        if (world->check_often) {
+            lapse_world_check(world);
+        }
     }
-    call->answer = stored->u.apply.answer;
-    lapse_sim_keylock_apply(world, call);
-    lapse_world_emit_written(world, call, -1, &node->result);
-    if (world->check_often) {
-        lapse_world_check(world);
+    world->now = now;
+    lapse_sim_watcher_note_events(world);
+    lapse_sim_watcher_called(world, call);
+    bool falls = falls_at(world, LAPSE_POINT_APPLIED, call);
+    if (falls && call->id == untold->item.id) {
+        lapse_sim_client_lose(world, call);
+    } else if (falls) {
+        return;
+    } else if (lapse_sim_node_held(world)) {
+        park(world, &untold->item);
+    } else {
+        answer(world, &untold->item, call);
+    }
+}
+
+/* Whether the process has stopped in what it did; then it is told when it goes on. */
+static bool keep_untold(struct lapse_world *world, struct lapse_sim_untold untold) {
+    lapse_sim_node_hang(world);
+    if (!lapse_sim_node_held(world)) {
+        return false;
+    }
+    untold.on = true;
+    world->node.untold = untold;
+    return true;
+}
+
+void lapse_sim_node_tell(struct lapse_world *world) {
+    struct lapse_sim_untold untold = world->node.untold;
+    world->node.untold.on = false;
+    if (untold.on && untold.is_call) {
+        tell_call(world, &untold);
+    } else if (untold.on) {
+        tell_house(world, &untold);
     }
 }
 

@@ -12,12 +12,20 @@ void lapse_sim_node_housekeep(struct lapse_world *world);
 void lapse_sim_node_reap(struct lapse_world *world, const struct lapse_queue_item *item);
 /* The node is held no more: housekeeping first, then what waits, oldest first. */
 void lapse_sim_node_wake(struct lapse_world *world);
-/* Whether its process is paused or its machine sleeps. */
+/* Whether its process is paused or hangs, or its machine sleeps. */
 bool lapse_sim_node_held(const struct lapse_world *world);
 /* Whether the reason of a node's item is gone. */
 bool lapse_sim_node_stale(const struct lapse_world *world, const struct lapse_queue_item *item);
 /* Puts housekeeping into the queue where the store, on the clock as it is now, wants it. */
 void lapse_sim_node_schedule(struct lapse_world *world);
+/* Tells what it had done when it stopped, and could not tell then. */
+void lapse_sim_node_tell(struct lapse_world *world);
+/* Whether a fault of its disk, or a crash in the midst of it, explains that the store gives
+ * this. */
+bool lapse_sim_node_excuses(const struct lapse_world *world, enum lapse_status status);
+/* After whatever the store has done: a sync that hangs stops its process, and a crash that was
+ * placed inside it comes now. */
+void lapse_sim_node_after(struct lapse_world *world);
 /* The fields of a result as an answer; bytes are borrowed. */
 struct lapse_answer lapse_sim_node_answer(const struct lapse_result *result);
 

@@ -10,13 +10,13 @@
 
 #include "client.h"
 #include "clock_fault.h"
+#include "disk_fault.h"
 #include "fault.h"
 #include "node.h"
 #include "slow.h"
 #include "tenure.h"
 #include "world_events.h"
 
-static void hold(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault);
 static void end_hold(struct lapse_world *world, enum lapse_fault_kind kind, int32_t step);
 static void crash(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault);
 static void lose_parked(struct lapse_world *world);
@@ -37,17 +37,19 @@ void lapse_sim_node_fault_step(struct lapse_world *world, int32_t step,
         if (fault->ends) {
             end_hold(world, LAPSE_FAULT_PAUSE, step);
             end_hold(world, LAPSE_FAULT_SUSPEND, step);
+            end_hold(world, LAPSE_FAULT_STALL, step);
             end_hold(world, LAPSE_FAULT_FREEZE, step);
         } else {
-            hold(world, step, fault);
+            lapse_sim_node_stop(world, step, fault->kind, lapse_sim_fault_until(world, fault));
         }
         break;
-    case LAPSE_FAULT_CRASH:
-        crash(world, step, fault);
+    case LAPSE_FAULT_STALL:
+    case LAPSE_FAULT_DISK:
+        lapse_sim_disk_fault_step(world, step, fault);
         break;
+    case LAPSE_FAULT_CRASH:
     case LAPSE_FAULT_RESTART:
-        crash(world, step, fault);
-        restart(world, step, fault->machine);
+        lapse_sim_node_fall(world, step, fault);
         break;
     default:
         break;
@@ -55,7 +57,9 @@ void lapse_sim_node_fault_step(struct lapse_world *world, int32_t step,
 }
 
 void lapse_sim_node_fault_end(struct lapse_world *world, const struct lapse_queue_item *item) {
-    if (item->kind == LAPSE_QUEUE_WAKE) {
+    if (item->kind == LAPSE_QUEUE_WAKE && item->id >= LAPSE_SIM_DISK_ENDS) {
+        lapse_sim_disk_fault_end(world, item);
+    } else if (item->kind == LAPSE_QUEUE_WAKE) {
         end_hold(world, (enum lapse_fault_kind)item->id, item->index);
     } else {
         restart(world, item->index, false);
@@ -63,10 +67,10 @@ void lapse_sim_node_fault_end(struct lapse_world *world, const struct lapse_queu
 }
 
 /* A pause within a pause, or a sleep within a sleep, can only make it longer. */
-static void hold(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault) {
+void lapse_sim_node_stop(struct lapse_world *world, int32_t step, enum lapse_fault_kind kind,
+                         int64_t until) {
     struct lapse_sim_node *node = &world->node;
-    struct lapse_sim_hold *held = hold_of(node, fault->kind);
-    int64_t until = lapse_sim_fault_until(world, fault);
+    struct lapse_sim_hold *held = hold_of(node, kind);
     if (node->store == NULL) {
         return;
     }
@@ -74,23 +78,35 @@ static void hold(struct lapse_world *world, int32_t step, const struct lapse_pla
         until = held->until_ns;
     }
     *held = (struct lapse_sim_hold){true, until};
-    emit(world, true, fault->kind, step, until);
-    hold_clock(world, fault->kind, true);
-    push_end(world, LAPSE_QUEUE_WAKE, step, fault->kind, until);
+    emit(world, true, kind, step, until);
+    hold_clock(world, kind, true);
+    push_end(world, LAPSE_QUEUE_WAKE, step, kind, until);
 }
 
 static void end_hold(struct lapse_world *world, enum lapse_fault_kind kind, int32_t step) {
-    struct lapse_sim_node *node = &world->node;
-    struct lapse_sim_hold *held = hold_of(node, kind);
+    struct lapse_sim_hold *held = hold_of(&world->node, kind);
     if (!held->on) {
         return;
     }
     held->on = false;
+    if (!lapse_sim_node_held(world)) {
+        lapse_sim_node_tell(world); /* it was done before the node stopped */
+    }
     emit(world, false, kind, step, INT64_MAX);
+    if (kind == LAPSE_FAULT_STALL) {
+        lapse_sim_disk_let_go_all(world);
+    }
     hold_clock(world, kind, false);
     if (!lapse_sim_node_held(world)) {
         lapse_sim_node_wake(world);
     }
+}
+
+const struct lapse_sim_hold *lapse_sim_node_hold(const struct lapse_world *world, int64_t kind) {
+    return kind == LAPSE_FAULT_PAUSE     ? &world->node.paused
+           : kind == LAPSE_FAULT_STALL   ? &world->node.stalled
+           : kind == LAPSE_FAULT_SUSPEND ? &world->node.suspended
+                                         : &world->node.frozen;
 }
 
 static void crash(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault) {
@@ -100,26 +116,34 @@ static void crash(struct lapse_world *world, int32_t step, const struct lapse_pl
     if (fault->machine) {
         node->machine_down = true;
     }
+    node->trouble.hanging = false; /* nobody waits for that sync any more */
     if (was_up) {
         emit(world, true, LAPSE_FAULT_CRASH, step, until);
-        node->paused.on = node->suspended.on = node->frozen.on = false;
+        node->paused.on = node->suspended.on = node->frozen.on = node->stalled.on = false;
         hold_clock(world, LAPSE_FAULT_SUSPEND, false);
         hold_clock(world, LAPSE_FAULT_FREEZE, false);
         node->housekeep_ns = INT64_MAX;
         lose_parked(world);
         lapse_sim_slow_crashed(world, -1, step);
         lapse_sim_tenure_end(world);
+    }
+    if (was_up || node->fell_opening) {
         push_end(world, LAPSE_QUEUE_RESTART, step, LAPSE_FAULT_CRASH, until);
     }
+    node->fell_opening = false;
     if (fault->machine) {
-        lapse_sim_rows_lose_unsynced(&node->rows);
+        lapse_sim_disk_lose_unsynced(world, step);
     }
 }
 
-/* What was taken by nobody is not answered: of a call without `timeout` the end of the run tells.
- * An operator's reap that waited has not run. */
+/* What was taken by nobody, or told to nobody, is not answered: of a call without `timeout` the end
+ * of the run tells. An operator's act that waited has not run. */
 static void lose_parked(struct lapse_world *world) {
     struct lapse_queue_list *parked = &world->node.parked;
+    if (world->node.untold.on && world->node.untold.is_call) {
+        lapse_sim_client_lose(world, &world->calls[world->node.untold.item.index]);
+    }
+    world->node.untold.on = false;
     for (size_t i = 0; i < parked->count; i++) {
         if (parked->items[i].kind != LAPSE_QUEUE_REQUEST) {
             continue;
@@ -132,20 +156,41 @@ static void lose_parked(struct lapse_world *world) {
     parked->count = 0;
 }
 
+/* A store that does not open leaves the process down: it may be started again. */
 static void restart(struct lapse_world *world, int32_t step, bool machine) {
     struct lapse_sim_node *node = &world->node;
     node->machine_down = node->machine_down || machine;
     if (node->machine_down) {
         lapse_sim_clock_reboot(&node->clock, world->now);
     }
-    emit(world, false, LAPSE_FAULT_CRASH, step, INT64_MAX);
-    lapse_sim_tenure_begin(world, step);
-    node->machine_down = false;
+    if (lapse_sim_tenure_reopen(world, step)) {
+        emit(world, false, LAPSE_FAULT_CRASH, step, INT64_MAX);
+        lapse_sim_tenure_begin(world, step);
+        node->machine_down = false;
+    }
+}
+
+/* At a point inside what the store is doing, the disk takes nothing more, and the rest comes when
+ * the store has given up. */
+void lapse_sim_node_fall(struct lapse_world *world, int32_t step,
+                         const struct lapse_plan_fault *fault) {
+    if (world->node.inside) {
+        world->node.trouble.dead = true;
+        world->node.fall = (struct lapse_sim_fall){true, step};
+        return;
+    }
+    crash(world, step, fault);
+    if (fault->kind == LAPSE_FAULT_RESTART) {
+        restart(world, step, fault->machine);
+    }
 }
 
 static struct lapse_sim_hold *hold_of(struct lapse_sim_node *node, enum lapse_fault_kind kind) {
     if (kind == LAPSE_FAULT_PAUSE) {
         return &node->paused;
+    }
+    if (kind == LAPSE_FAULT_STALL) {
+        return &node->stalled;
     }
     return kind == LAPSE_FAULT_SUSPEND ? &node->suspended : &node->frozen;
 }

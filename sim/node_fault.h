@@ -1,4 +1,5 @@
-/* Faults of the store node: of its process and of its machine. */
+/* Faults of the store node: of its process and of its machine. Those of its disk are in
+ * disk_fault.h. */
 #ifndef SIM_NODE_FAULT_H
 #define SIM_NODE_FAULT_H
 
@@ -9,5 +10,15 @@ void lapse_sim_node_fault_step(struct lapse_world *world, int32_t step,
                                const struct lapse_plan_fault *fault);
 /* One with `for:` ends. */
 void lapse_sim_node_fault_end(struct lapse_world *world, const struct lapse_queue_item *item);
+
+/* The process, or its machine, crashes, by a fault of kind CRASH; of kind RESTART it starts again
+ * at once. */
+void lapse_sim_node_fall(struct lapse_world *world, int32_t step,
+                         const struct lapse_plan_fault *fault);
+/* The pause, sleep or stall that a kind of fault is. */
+const struct lapse_sim_hold *lapse_sim_node_hold(const struct lapse_world *world, int64_t kind);
+/* Begins a stop of the node, or makes it longer. */
+void lapse_sim_node_stop(struct lapse_world *world, int32_t step, enum lapse_fault_kind kind,
+                         int64_t until_ns);
 
 #endif

@@ -21,6 +21,7 @@ static enum lapse_status check_step(const struct lapse_plan *plan, size_t index,
                                     struct lapse_error *err);
 static bool fault_fits(const struct lapse_plan *plan, const struct lapse_plan_fault *fault);
 static bool link_fits(const struct lapse_plan *plan, const struct lapse_plan_fault *fault);
+static bool copy_fits(const struct lapse_plan *plan, const struct lapse_plan_operator *act);
 static bool clock_fits(const struct lapse_plan *plan, const struct lapse_plan_clock *clock);
 static bool in_range(int32_t index, size_t count);
 
@@ -237,7 +238,7 @@ static enum lapse_status check_step(const struct lapse_plan *plan, size_t index,
         sound = fault_fits(plan, &step->u.fault);
         break;
     case LAPSE_STEP_OPERATOR:
-        sound = step->actor < 0; /* the operator's */
+        sound = step->actor < 0 && copy_fits(plan, &step->u.operator_act);
         break;
     case LAPSE_STEP_WORK:
     case LAPSE_STEP_AWAIT:
@@ -267,10 +268,24 @@ static bool fault_fits(const struct lapse_plan *plan, const struct lapse_plan_fa
     if ((slows && fault->factor < 1) || fault->task >= (int32_t)plan->task_count) {
         return false;
     }
+    bool of_disk = fault->kind == LAPSE_FAULT_DISK || fault->kind == LAPSE_FAULT_STALL;
     if (fault->actor >= 0) {
         return in_range(fault->actor, plan->setup.actor_count) && (holds || falls);
     }
-    return fault->node == 0 && (!falls || plan->store != LAPSE_STORE_NONE);
+    if (fault->kind == LAPSE_FAULT_DISK) {
+        bool files = fault->disk > LAPSE_DISK_SYNC_STALLS;
+        bool fits = fault->disk >= LAPSE_DISK_SYNC_FAIL && fault->disk <= LAPSE_DISK_ROT;
+        if (!fits || fault->disk_bits < 0 || (files && plan->store != LAPSE_STORE_SQLITE)) {
+            return false;
+        }
+    }
+    return fault->node == 0 && ((!falls && !of_disk) || plan->store != LAPSE_STORE_NONE);
+}
+
+static bool copy_fits(const struct lapse_plan *plan, const struct lapse_plan_operator *act) {
+    bool copies = act->verb == LAPSE_OPERATOR_BACKUP || act->verb == LAPSE_OPERATOR_RESTORE;
+    return !copies || (plan->store == LAPSE_STORE_SQLITE &&
+                       in_range(act->copy, (size_t)plan->copy_count));
 }
 
 static bool clock_fits(const struct lapse_plan *plan, const struct lapse_plan_clock *clock) {

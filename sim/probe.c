@@ -194,7 +194,7 @@ static void look_rows(struct look *look) {
     enum lapse_status status = LAPSE_OK;
     if (node->store != NULL) {
         status = lapse_walk(node->store, count_row, look->probe, NULL);
-    } else if (node->file != NULL) {
+    } else if (node->vfs != NULL) {
         find_nobody(look, LAPSE_VERB_COUNT);
     } else {
         lapse_journal disk = lapse_sim_rows_journal(&node->rows);

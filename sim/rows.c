@@ -24,6 +24,7 @@ static enum lapse_status rows_put(void *ctx, const struct lapse_row *row, struct
 static enum lapse_status rows_drop(void *ctx, const struct lapse_row *row, struct lapse_error *err);
 static enum lapse_status rows_commit(void *ctx, enum lapse_sync sync, int64_t *ret_durable_point,
                                      struct lapse_error *err);
+static bool sync_rows(struct lapse_sim_rows *rows);
 static void rows_rollback(void *ctx);
 static void rows_close(void *ctx);
 static bool reserve(struct lapse_sim_rows *rows);
@@ -43,8 +44,9 @@ static int compare_keys(const struct lapse_row *a, const struct lapse_row *b);
 static int compare_rows(const void *a, const void *b);
 static int load_rank(const struct lapse_row *row);
 
-void lapse_sim_rows_init(struct lapse_sim_rows *rows, const lapse_alloc *alloc) {
-    *rows = (struct lapse_sim_rows){.alloc = alloc};
+void lapse_sim_rows_init(struct lapse_sim_rows *rows, const lapse_alloc *alloc,
+                         struct lapse_sim_trouble *trouble) {
+    *rows = (struct lapse_sim_rows){.alloc = alloc, .trouble = trouble};
 }
 
 lapse_journal lapse_sim_rows_journal(struct lapse_sim_rows *rows) {
@@ -57,10 +59,18 @@ void lapse_sim_rows_crash(struct lapse_sim_rows *rows) {
     rows->open = false;
 }
 
+void lapse_sim_rows_let_go(struct lapse_sim_rows *rows) {
+    if (rows->hanging) {
+        rows->hanging = false;
+        forget_undo(rows);
+    }
+}
+
 void lapse_sim_rows_lose_unsynced(struct lapse_sim_rows *rows) {
     play_back(rows, 0);
     rows->undo_committed = 0;
     rows->open = false;
+    rows->hanging = false;
     for (size_t i = 0; rows->never_synced && i < rows->chain_count; i++) {
         while (rows->chains[i] != NULL) {
             free_row(rows, take_out(rows, &rows->chains[i]));
@@ -154,18 +164,37 @@ static enum lapse_status rows_drop(void *ctx, const struct lapse_row *row,
 static enum lapse_status rows_commit(void *ctx, enum lapse_sync sync, int64_t *ret_durable_point,
                                      struct lapse_error *err) {
     struct lapse_sim_rows *rows = ctx;
-    (void)err;
     LAPSE_ASSERT(rows->open);
+    if (rows->trouble->dead) {
+        lapse_sim_rows_crash(rows);
+        return lapse_error_set(err, LAPSE_UNKNOWN, "the process falls in the commit");
+    }
     rows->open = false;
     rows->never_synced = rows->never_synced || sync == LAPSE_SYNC_NONE;
-    if (sync == LAPSE_SYNC_NORMAL) {
-        rows->undo_committed = rows->undo_count;
-    } else {
-        /* Synced; or never to be, and then there is nothing to go back to. */
-        forget_undo(rows);
+    rows->undo_committed = rows->undo_count;
+    if (sync == LAPSE_SYNC_FULL && !sync_rows(rows)) {
+        return lapse_error_set(err, LAPSE_UNKNOWN,
+                               "the sync of a commit failed, and it may be there or not; close the "
+                               "store and open it again to see");
+    }
+    if (sync == LAPSE_SYNC_NONE) {
+        forget_undo(rows); /* never to be synced, so there is nothing to go back to */
     }
     *ret_durable_point = ++rows->commits;
     return LAPSE_OK;
+}
+
+/* What is committed is in the system's hands, and outlives the process, however its sync goes. */
+static bool sync_rows(struct lapse_sim_rows *rows) {
+    if (!lapse_sim_trouble_reach(rows->trouble, LAPSE_POINT_SYNC)) {
+        return false;
+    }
+    enum lapse_sim_sync went = lapse_sim_trouble_sync(rows->trouble);
+    if (went == LAPSE_SIM_SYNC_DONE) {
+        forget_undo(rows);
+    }
+    rows->hanging = went == LAPSE_SIM_SYNC_HANGS;
+    return went != LAPSE_SIM_SYNC_FAILS;
 }
 
 static void rows_rollback(void *ctx) {
@@ -176,6 +205,7 @@ static void rows_rollback(void *ctx) {
 
 /* The rows outlive the process that wrote them. */
 static void rows_close(void *ctx) {
+    ((struct lapse_sim_rows *)ctx)->hanging = false;
     lapse_sim_rows_crash(ctx);
 }
 

@@ -50,8 +50,9 @@ static void commit(lapse_journal journal, enum lapse_sync sync) {
 
 Test(rows, load_in_the_order_that_a_store_wants) {
     struct lapse_arena *arena = lapse_arena_open();
+    struct lapse_sim_trouble trouble = {0};
     struct lapse_sim_rows rows;
-    lapse_sim_rows_init(&rows, lapse_arena_alloc(arena));
+    lapse_sim_rows_init(&rows, lapse_arena_alloc(arena), &trouble);
     lapse_journal journal = lapse_sim_rows_journal(&rows);
     expect_rows(&rows, "");
     (void)journal.begin(journal.ctx, NULL);
@@ -95,8 +96,9 @@ Test(rows, a_crash_leaves_what_was_committed_and_of_a_machine_what_was_synced) {
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct lapse_arena *arena = lapse_arena_open();
+        struct lapse_sim_trouble trouble = {0};
         struct lapse_sim_rows rows;
-        lapse_sim_rows_init(&rows, lapse_arena_alloc(arena));
+        lapse_sim_rows_init(&rows, lapse_arena_alloc(arena), &trouble);
         lapse_journal journal = lapse_sim_rows_journal(&rows);
         (void)journal.begin(journal.ctx, NULL);
         put(journal, row_of(LAPSE_ROW_LEASE, "", "a", 0));
@@ -142,8 +144,9 @@ Test(rows, a_change_without_memory_leaves_the_rows_as_they_were) {
     bool done = false;
     for (int fail_at = 0; !done; fail_at++) {
         struct failing failing = {{failing_resize, &failing}, 1000, lapse_arena_open()};
+        struct lapse_sim_trouble trouble = {0};
         struct lapse_sim_rows rows;
-        lapse_sim_rows_init(&rows, &failing.vtable);
+        lapse_sim_rows_init(&rows, &failing.vtable, &trouble);
         lapse_journal journal = lapse_sim_rows_journal(&rows);
         failing.left = fail_at;
         int64_t point = 0;
@@ -165,5 +168,47 @@ Test(rows, a_change_without_memory_leaves_the_rows_as_they_were) {
         }
         cr_assert_lt(fail_at, 100);
         lapse_arena_close(failing.arena);
+    }
+}
+
+/* A sync that fails, lies, hangs, or at which the process falls: what the commit is told, and what
+ * a crash of the machine leaves of it at once, once it was let go, and after a later sync. */
+Test(rows, a_sync_that_goes_wrong_is_told_and_may_lose_its_commit) {
+    static const struct {
+        enum lapse_disk_fault sync;
+        enum lapse_status told;
+        const char *at_once, *let_go, *synced_later;
+    } cases[] = {
+        {0, LAPSE_OK, "3:a/0 ", "3:a/0 ", "3:a/0 3:b/0 "},
+        {LAPSE_DISK_SYNC_FAIL, LAPSE_UNKNOWN, "", "", "3:a/0 3:b/0 "},
+        {LAPSE_DISK_SYNC_LIES, LAPSE_OK, "", "", "3:a/0 3:b/0 "},
+        {LAPSE_DISK_SYNC_STALLS, LAPSE_OK, "", "3:a/0 ", "3:a/0 3:b/0 "},
+    };
+    for (size_t i = 0; i < 3 * sizeof(cases) / sizeof(cases[0]); i++) {
+        struct lapse_arena *arena = lapse_arena_open();
+        struct lapse_sim_trouble trouble = {.sync = cases[i / 3].sync};
+        struct lapse_sim_rows rows;
+        int64_t point = 0;
+        lapse_sim_rows_init(&rows, lapse_arena_alloc(arena), &trouble);
+        lapse_journal journal = lapse_sim_rows_journal(&rows);
+        (void)journal.begin(journal.ctx, NULL);
+        put(journal, row_of(LAPSE_ROW_LEASE, "", "a", 0));
+        cr_expect_eq(journal.commit(journal.ctx, LAPSE_SYNC_FULL, &point, NULL), cases[i / 3].told);
+        expect_rows(&rows, "3:a/0 ");
+        if (i % 3 > 0) {
+            lapse_sim_rows_let_go(&rows);
+        }
+        if (i % 3 == 2) {
+            trouble.sync = 0;
+            trouble.hanging = false;
+            (void)journal.begin(journal.ctx, NULL);
+            put(journal, row_of(LAPSE_ROW_LEASE, "", "b", 0));
+            commit(journal, LAPSE_SYNC_FULL);
+        }
+        lapse_sim_rows_lose_unsynced(&rows);
+        expect_rows(&rows, i % 3 == 0   ? cases[i / 3].at_once
+                           : i % 3 == 1 ? cases[i / 3].let_go
+                                        : cases[i / 3].synced_later);
+        lapse_arena_close(arena);
     }
 }

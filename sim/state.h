@@ -10,10 +10,11 @@
 #include "arena.h"
 #include "clock.h"
 #include "lapse/lapse.h"
+#include "tap.h"
 #include "queue.h"
 #include "rows.h"
 #include "sim/world.h"
-#include "store_file.h"
+#include "vfs.h"
 
 /* What stands between a strand and its next line. */
 enum lapse_sim_wait {
@@ -174,16 +175,48 @@ struct lapse_sim_resource {
     struct lapse_bytes value;
 };
 
+/* What the store has decided, or done of itself, and cannot tell yet: its process stopped in it.
+ * Its result is kept in the node's. */
+struct lapse_sim_untold {
+    bool on, is_call;
+    struct lapse_queue_item item; /* of the call that was decided */
+    int32_t step;                 /* of an operator who asked for it; -1 */
+    struct lapse_true_time at;    /* when it was decided */
+    struct lapse_reading reading;
+};
+
+/* A crash that was placed inside what the store is doing: it comes once that is over, and until
+ * then nothing more reaches the disk. */
+struct lapse_sim_fall {
+    bool on;
+    int32_t step;
+};
+
 struct lapse_sim_node {
     struct lapse_world *world; /* for its clock */
     struct lapse *store;       /* NULL: the process is down */
     struct lapse_result result;
     struct lapse_sim_clock clock;
-    struct lapse_sim_rows rows; /* its disk, where the plan has one in memory */
-    struct lapse_sim_store_file *file; /* where the plan has one in a file; NULL */
+    struct lapse_sim_rows rows;       /* its disk, where the plan has one of rows */
+    struct lapse_sim_disk disk;       /* where the plan has one of files */
+    struct lapse_sim_vfs *vfs;        /* of the disk; NULL */
+    struct lapse_sim_disk *copies;    /* by number: backups */
+    bool *copied;                     /* by number: whether it was made */
+    struct lapse_sim_tap tap;      /* before the journal of either */
+    struct lapse_sim_trouble trouble; /* of either disk */
+    int64_t disk_until_ns[LAPSE_DISK_ROT + 1]; /* by kind of fault; INT64_MAX: to the end */
+    enum lapse_restored restored;     /* what it opens next is an old copy */
+    bool troubled;                    /* its disk has misbehaved at some time */
+    bool inside;                      /* a point is told: the store is at work */
+    bool housekeeping;                /* what it is at is its own housekeeping */
+    struct lapse_sim_fall fall;
+    bool fell_opening;                /* it fell while it opened its store */
+    struct lapse_sim_untold untold;
+    struct lapse_plan_fault stall;    /* what the next sync hangs by */
+    int32_t stall_step;
     int32_t tenure;       /* how often its store has been opened */
     bool machine_down;    /* it comes up on another boot */
-    struct lapse_sim_hold paused, suspended, frozen; /* its process, its machine: calls wait */
+    struct lapse_sim_hold paused, suspended, frozen, stalled; /* calls wait */
     struct lapse_sim_hold slow;
     int64_t slow_ns;      /* each call waits this long before it is looked at */
     int64_t read_ns;      /* what its boot clock read when the store last looked */
@@ -191,6 +224,7 @@ struct lapse_sim_node {
     int64_t watcher_top;  /* the greatest number of a watcher that clients were told */
     int64_t housekeep_ns; /* true time of the item in the queue; INT64_MAX: none */
     int64_t idle_steps;   /* housekeeping that did nothing, at one instant */
+    int64_t rests_until_ns; /* housekeeping has failed and is not tried before */
     bool polls;           /* some watcher is `pending` */
     bool sweep;           /* a watcher has lost its client since the store last decided */
     struct lapse_queue_list parked;

@@ -1,27 +1,36 @@
-/* A store's life from open to crash. The rows that outlive it lie in the world's memory, or in a
- * file: then a crash of the machine loses none of them, since the system that keeps it stands. */
+/* A store's life from open to crash. What outlives it lies in the world's memory: as rows, or as
+ * the files of a disk, on which the real SQLite store keeps them. */
 #include "tenure.h"
 
 #include "keylock.h"
-#include "lapse/sqlite.h"
 #include "node.h"
+#include "point.h"
 #include "watcher.h"
 #include "world_events.h"
+
+#include <stdio.h>
+
+enum { NOTE_MAX = 400 };
 
 static enum lapse_status read_clock(void *ctx, struct lapse_reading *ret);
 static enum lapse_status read_and_note(void *ctx, struct lapse_reading *ret);
 static enum lapse_status open_store(struct lapse_world *world, struct lapse_error *err);
-static enum lapse_status make_file(struct lapse_world *world, struct lapse_error *err);
+static enum lapse_status make_copies(struct lapse_world *world, struct lapse_error *err);
+static void reach(void *ctx, enum lapse_point_kind kind);
 
 enum lapse_status lapse_sim_tenure_open(struct lapse_world *world, struct lapse_error *err) {
     struct lapse_sim_node *node = &world->node;
     node->world = world;
     node->housekeep_ns = INT64_MAX;
-    lapse_sim_rows_init(&node->rows, world->alloc);
+    node->trouble = (struct lapse_sim_trouble){.ctx = node};
+    lapse_sim_rows_init(&node->rows, world->alloc, &node->trouble);
+    lapse_sim_disk_init(&node->disk, world->alloc, &node->trouble);
     lapse_result_init(&node->result, world->alloc);
-    enum lapse_status status = LAPSE_OK;
-    if (world->plan->store == LAPSE_STORE_SQLITE) {
-        status = make_file(world, err);
+    enum lapse_status status = make_copies(world, err);
+    if (status == LAPSE_OK && world->plan->store == LAPSE_STORE_SQLITE) {
+        node->vfs = lapse_sim_vfs_make(&node->disk);
+        status = node->vfs != NULL ? LAPSE_OK
+                                   : lapse_error_set(err, LAPSE_NOMEM, "no memory for a disk");
     }
     if (status == LAPSE_OK) {
         status = open_store(world, err);
@@ -30,19 +39,47 @@ enum lapse_status lapse_sim_tenure_open(struct lapse_world *world, struct lapse_
         const struct lapse_setup_bucket *bucket = &world->plan->setup.buckets[i];
         status = lapse_bucket_open(node->store, bucket->name, &bucket->config, &node->result, err);
     }
+    node->trouble.reach = reach; /* moments count from here on: what was before is no part of it */
     return status;
 }
 
 void lapse_sim_tenure_close(struct lapse_world *world) {
-    if (world->node.file != NULL) {
+    if (world->node.vfs != NULL) {
         lapse_sim_tenure_end(world);
-        lapse_sim_store_file_remove(world->node.file);
     }
 }
 
+/* SQLite must give its memory back, but nothing that its end would write may reach the disk. */
 void lapse_sim_tenure_end(struct lapse_world *world) {
-    lapse_close(world->node.store);
-    world->node.store = NULL;
+    struct lapse_sim_node *node = &world->node;
+    node->trouble.dead = true;
+    lapse_close(node->store);
+    node->trouble.dead = false;
+    node->store = NULL;
+}
+
+bool lapse_sim_tenure_reopen(struct lapse_world *world, int32_t step) {
+    struct lapse_sim_node *node = &world->node;
+    struct lapse_error err = {0};
+    node->rests_until_ns = 0;
+    enum lapse_status status = open_store(world, &err);
+    if (status == LAPSE_OK) {
+        return true;
+    }
+    node->fell_opening = node->trouble.dead;
+    node->trouble.dead = false; /* a crash that was placed inside the opening is over with it */
+    if (status != LAPSE_IO && status != LAPSE_CORRUPT && status != LAPSE_VERSION &&
+        status != LAPSE_UNKNOWN) {
+        lapse_world_fail(world, status, "the store does not open again: %s", err.message);
+        return false;
+    }
+    char text[NOTE_MAX];
+    (void)snprintf(text, sizeof(text), "n1 does not start, its store is %s: %.*s",
+                   lapse_status_word(status), NOTE_MAX - 100, err.message);
+    struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_NOTE, -1, step);
+    event.u.note.text = lapse_bytes_of(text);
+    (void)lapse_world_emit(world, &event);
+    return false;
 }
 
 /* Declared buckets are opened again in case a crash has lost them; one that goes by other words
@@ -50,21 +87,18 @@ void lapse_sim_tenure_end(struct lapse_world *world) {
 void lapse_sim_tenure_begin(struct lapse_world *world, int32_t step) {
     struct lapse_sim_node *node = &world->node;
     struct lapse_error err = {0};
-    enum lapse_status status = open_store(world, &err);
-    if (status < 0) {
-        lapse_world_fail(world, status, "the store does not open again: %s", err.message);
-        return;
-    }
     struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_TENURE, -1, step);
     event.u.tenure.node = 0;
     event.u.tenure.machine = node->machine_down;
     event.u.tenure.reading = lapse_sim_clock_read(&node->clock, world->now);
     event.u.tenure.store = lapse_store_time(node->store);
+    event.u.tenure.restored = node->restored;
     (void)lapse_world_emit(world, &event);
     for (size_t i = 0; i < world->plan->setup.bucket_count; i++) {
         const struct lapse_setup_bucket *bucket = &world->plan->setup.buckets[i];
-        status = lapse_bucket_open(node->store, bucket->name, &bucket->config, &node->result, &err);
-        if (status < 0 && status != LAPSE_INVALID) {
+        enum lapse_status status =
+            lapse_bucket_open(node->store, bucket->name, &bucket->config, &node->result, &err);
+        if (status < 0 && status != LAPSE_INVALID && !lapse_sim_node_excuses(world, status)) {
             lapse_world_fail(world, status, "a bucket does not open again: %s", err.message);
         }
     }
@@ -81,6 +115,9 @@ struct lapse *lapse_sim_tenure_fork(struct lapse_world *world) {
         return NULL;
     }
     enum lapse_status status = lapse_fork(world->node.store, world->alloc, clock, &fork, &err);
+    if (lapse_sim_node_excuses(world, status)) {
+        return NULL; /* the store has given up after a failed sync: there is nobody to ask */
+    }
     if (status < 0) {
         lapse_world_fail(world, status, "a fork of the store: %s", err.message);
         return NULL;
@@ -98,18 +135,20 @@ static enum lapse_status open_store(struct lapse_world *world, struct lapse_erro
         .sync = setup->sync,
         .unlocked = true,
         .policies = setup->policies,
+        .restored = node->restored == LAPSE_RESTORED_SHIFTED,
     };
     if (world->plan->store == LAPSE_STORE_MEMORY) {
         options.journal = lapse_sim_rows_journal(&node->rows);
     }
     enum lapse_status status = LAPSE_OK;
-    if (node->file == NULL) {
+    if (node->vfs != NULL) {
+        status = lapse_sim_vfs_open(node->vfs, &options.journal, err);
+    }
+    lapse_sim_tap_init(&node->tap, &node->trouble, &node->housekeeping, &options.journal);
+    if (status == LAPSE_OK) {
         status = lapse_open(&options, &node->store, err);
-    } else {
-        status = lapse_open_file(node->file->path, &options, &node->store, NULL);
-        if (status < 0) { /* what it says names the file, which is chance */
-            (void)lapse_error_set(err, status, "the store's file does not open: %s",
-                                  lapse_status_sentence(status));
+        if (status != LAPSE_OK && options.journal.close != NULL) {
+            options.journal.close(options.journal.ctx);
         }
     }
     if (status == LAPSE_OK) {
@@ -119,12 +158,26 @@ static enum lapse_status open_store(struct lapse_world *world, struct lapse_erro
     return status;
 }
 
-static enum lapse_status make_file(struct lapse_world *world, struct lapse_error *err) {
-    world->node.file = lapse_alloc_zero(world->alloc, sizeof(*world->node.file));
-    if (world->node.file == NULL) {
-        return lapse_error_set(err, LAPSE_NOMEM, "no memory for the name of the store's file");
+static enum lapse_status make_copies(struct lapse_world *world, struct lapse_error *err) {
+    struct lapse_sim_node *node = &world->node;
+    size_t count = (size_t)world->plan->copy_count;
+    node->copies = lapse_alloc_zero(world->alloc, (count + 1) * sizeof(*node->copies));
+    node->copied = lapse_alloc_zero(world->alloc, (count + 1) * sizeof(*node->copied));
+    if (node->copies == NULL || node->copied == NULL) {
+        return lapse_error_set(err, LAPSE_NOMEM, "no memory for copies of a disk");
     }
-    return lapse_sim_store_file_make(world->node.file, err);
+    for (size_t i = 0; i < count; i++) {
+        lapse_sim_disk_init(&node->copies[i], world->alloc, &node->trouble);
+    }
+    return LAPSE_OK;
+}
+
+/* A point of the store's own: what waits for it comes now, inside what the store is doing. */
+static void reach(void *ctx, enum lapse_point_kind kind) {
+    struct lapse_sim_node *node = ctx;
+    node->inside = true;
+    lapse_sim_point_reached(node->world, kind, -1, 0);
+    node->inside = false;
 }
 
 static enum lapse_status read_clock(void *ctx, struct lapse_reading *ret) {

@@ -213,6 +213,9 @@ static void watch_again(struct lapse_world *world, struct lapse_sim_watcher *wat
                      : lapse_watch(world->node.store, watcher->bucket, watcher->key,
                                    LAPSE_WATCH_NOW, result, &err);
     }
+    if (lapse_sim_node_excuses(world, status)) {
+        return;
+    }
     if (status < 0 && status != LAPSE_INVALID) {
         lapse_world_fail(world, status, "watching on after a crash: %s", err.message);
         return;
@@ -306,7 +309,7 @@ static void end_watcher(struct lapse_world *world, int64_t store_id) {
     struct lapse_error err = {0};
     enum lapse_status status =
         lapse_unwatch(world->node.store, store_id, &world->node.result, &err);
-    if (status < 0) {
+    if (status < 0 && !lapse_sim_node_excuses(world, status)) {
         lapse_world_fail(world, status, "ending a watcher: %s", err.message);
     }
 }
@@ -336,6 +339,9 @@ static void poll_watcher(struct lapse_world *world, struct lapse_sim_watcher *wa
         struct lapse_error err = {0};
         enum lapse_status status =
             lapse_poll(world->node.store, watcher->store_id, POLL_EVENTS_MAX, result, &err);
+        if (lapse_sim_node_excuses(world, status)) {
+            return;
+        }
         if (status < 0) {
             lapse_world_fail(world, status, "polling a watcher: %s", err.message);
             return;

@@ -8,6 +8,7 @@
 #include "chaos.h"
 #include "client.h"
 #include "clock_fault.h"
+#include "disk_fault.h"
 #include "fault.h"
 #include "link.h"
 #include "loop.h"
@@ -32,6 +33,7 @@ static bool is_of_strand(enum lapse_queue_kind kind);
 static void drop(struct lapse_world *world, const struct lapse_queue_item *item);
 static bool park(struct lapse_world *world, const struct lapse_queue_item *item);
 static void dispatch(struct lapse_world *world, const struct lapse_queue_item *item);
+static void operate(struct lapse_world *world, const struct lapse_queue_item *item);
 static void finish(struct lapse_world *world);
 
 enum lapse_status lapse_world_run(struct lapse_world *world, struct lapse_error *err) {
@@ -51,6 +53,7 @@ enum lapse_status lapse_world_step(struct lapse_world *world, bool *ret_over,
         world->events++;
         if (!park(world, &item)) {
             dispatch(world, &item);
+            lapse_sim_node_after(world);
         }
         if (world->events % CHECK_EVERY == 0) {
             lapse_world_check(world);
@@ -99,8 +102,9 @@ bool lapse_world_grow(struct lapse_world *world, void **array, size_t *cap, size
 
 void lapse_world_check(struct lapse_world *world) {
     struct lapse_error err = {0};
+    bool idle = world->node.store != NULL && !world->node.inside;
     enum lapse_status store =
-        world->node.store == NULL ? LAPSE_OK : lapse_check(world->node.store, &err);
+        idle ? lapse_check(world->node.store, &err) : LAPSE_OK;
     if (store < 0 || lapse_queue_check(&world->queue, &err) < 0) {
         lapse_world_fail(world, LAPSE_BUG, "a broken invariant at true time %lld ns: %s",
                          (long long)world->now.ns, err.message);
@@ -243,7 +247,7 @@ static void dispatch(struct lapse_world *world, const struct lapse_queue_item *i
         lapse_sim_link_fault_end(world, item);
         break;
     case LAPSE_QUEUE_REAP:
-        lapse_sim_node_reap(world, item);
+        operate(world, item);
         break;
     case LAPSE_QUEUE_REQUEST:
         lapse_sim_node_request(world, item);
@@ -281,6 +285,20 @@ static void dispatch(struct lapse_world *world, const struct lapse_queue_item *i
     case LAPSE_QUEUE_PROBE:
     case LAPSE_QUEUE_FINAL:
         lapse_sim_probe_look(world, item->index);
+        break;
+    }
+}
+
+/* An operator's act. */
+static void operate(struct lapse_world *world, const struct lapse_queue_item *item) {
+    switch (world->plan->steps[item->index].u.operator_act.verb) {
+    case LAPSE_OPERATOR_REAP:
+    case LAPSE_OPERATOR_REVOKE:
+        lapse_sim_node_reap(world, item);
+        break;
+    case LAPSE_OPERATOR_BACKUP:
+    case LAPSE_OPERATOR_RESTORE:
+        lapse_sim_disk_operate(world, item->index);
         break;
     }
 }

@@ -163,7 +163,8 @@ struct lapse_probe {
 enum lapse_history_kind {
     LAPSE_HISTORY_BEGIN = 0,
     LAPSE_HISTORY_INVOKE, /* a client sends a call (or begins work) */
-    LAPSE_HISTORY_APPLY,  /* a node decides it */
+    LAPSE_HISTORY_APPLY,  /* a node decides it; its `at` is that instant, also where the node's
+                             process hung in a sync meanwhile, so that it comes after later ones */
     LAPSE_HISTORY_EMIT,   /* a node wrote a bucket event: caused by a call, or by the reaper */
     LAPSE_HISTORY_REPLY,  /* the client has its answer; also TOO_LATE, with no INVOKE */
     LAPSE_HISTORY_FAULT_BEGIN,

@@ -279,6 +279,7 @@ struct lapse_trackers {
     bool node_was_paused;
     const struct lapse_history_event *slept;  /* FAULT_END of the last pause or suspend of a node */
     const struct lapse_history_event *tenure; /* the last TENURE */
+    const struct lapse_history_event *rot;    /* FAULT_BEGIN: bits of a node's disk flipped */
     const struct lapse_history_event *machine_tenure; /* the last on another boot */
     bool leases_unsure;                       /* a crash may have lost leases, or sessions */
     size_t wall_move_count, wall_move_cap;

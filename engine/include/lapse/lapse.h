@@ -44,6 +44,11 @@ struct lapse_options {
     enum lapse_sync sync;
     size_t watch_events_max;      /* ring of events a bucket keeps for watchers; 0: 1024 */
     bool unlocked;                /* no mutex: one thread at a time uses the handle */
+    bool restored;                /* the journal holds an older copy of a store that has gone on
+                                     since: revisions and tokens move up by 2^40 before anything is
+                                     given, and for the longest span that the copy knows, counted
+                                     from the open, lapse_step removes nothing that has ended and
+                                     writes no marker. Each open with it moves them again */
     struct lapse_policies policies; /* all 0: strict. A store keeps those it was first opened with;
                                        others are INVALID */
 };

@@ -21,7 +21,9 @@
     X(CHAOS_SPAN, 7, "chaos span")   /* how long, or how far */                      \
     X(LATENCY, 8, "latency")                                                       \
     X(LOSS, 9, "loss")                                                             \
-    X(DUPLICATE, 10, "duplicate")
+    X(DUPLICATE, 10, "duplicate")                                                  \
+    X(TEAR, 20, "tear")              /* whether a crash keeps this unsynced thing */  \
+    X(ROT, 21, "rot")                /* which bit flips */
 
 enum lapse_choice_label {
 #define LAPSE_CHOICE_ENUM(id, value, word) LAPSE_CHOICE_##id = (value),
