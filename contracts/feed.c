@@ -156,6 +156,7 @@ static void feed_setup(struct lapse_digest *digest, const struct lapse_setup *se
     for (size_t i = 0; i < LAPSE_POLICIES; i++) {
         lapse_digest_u64(digest, setup->policies.value[i]);
     }
+    feed_bool(digest, setup->chaos);
     feed_bool(digest, setup->durable);
     lapse_digest_i64(digest, (int64_t)setup->sync);
     lapse_digest_i64(digest, setup->epoch.ns);

@@ -299,6 +299,7 @@ Test(history, digest_covers_the_setup) {
     SETUP_DIFFERS(setup.scenario, lapse_bytes_of("s"));
     SETUP_DIFFERS(setup.profile, lapse_bytes_of("strict"));
     SETUP_DIFFERS(setup.sync, (enum lapse_sync)1);
+    SETUP_DIFFERS(setup.chaos, true);
     SETUP_DIFFERS(setup.durable, true);
     for (int policy = 0; policy < LAPSE_POLICIES; policy++)
         SETUP_DIFFERS(setup.policies.value[policy], 1);

@@ -28,19 +28,21 @@ void lapse_judge_check(const struct lapse_judge *judge, const struct lapse_histo
     ret->place = ret->check->place;
     switch (event->kind) {
     case LAPSE_HISTORY_REPLY:
-        check_reply(judge, event, ret);
+        if (!judge->scene.setup->chaos) {
+            check_reply(judge, event, ret);
+        }
         break;
     case LAPSE_HISTORY_PROBE:
         check_probe(judge, event, ret);
         break;
     case LAPSE_HISTORY_UNBOUND:
-        ret->unmet = true;
+        ret->unmet = !judge->scene.setup->chaos;
         break;
     case LAPSE_HISTORY_NOT_RUN:
-        ret->unmet = ret->check->must_run;
+        ret->unmet = ret->check->must_run && !judge->scene.setup->chaos;
         break;
     case LAPSE_HISTORY_WAITING:
-        ret->unmet = ret->check->written;
+        ret->unmet = ret->check->written && !judge->scene.setup->chaos;
         break;
     default:
         break;
@@ -56,8 +58,8 @@ void lapse_judge_check_decision(const struct lapse_judge *judge,
     const struct lapse_history_event *invoke = lapse_scene_invoke(&judge->scene, event->call);
     struct lapse_answer answer = {0};
     ret->check = invoke == NULL ? NULL : lapse_judge_step(judge, invoke->step);
-    if (ret->check == NULL || !ret->check->written || asks_took(ret->check->expect) ||
-        !decided_answer(event, &answer)) {
+    if (ret->check == NULL || !ret->check->written || judge->scene.setup->chaos ||
+        asks_took(ret->check->expect) || !decided_answer(event, &answer)) {
         return;
     }
     ret->place = ret->check->place;

@@ -11,6 +11,8 @@ static bool keeps_pace(const struct lapse_trackers *trackers, int64_t elapsed, i
                        bool both);
 static bool starts_over(const struct lapse_trackers *trackers,
                         const struct lapse_history_event *event);
+static bool goes_unmarked(const struct lapse_trackers *trackers,
+                          const struct lapse_history_event *event);
 static bool span_stands(const struct lapse_look *look, struct lapse_end *ret_end,
                         const struct lapse_history_event **ret_since);
 static bool shows_live(const struct lapse_look *look, bool *ret_live);
@@ -188,6 +190,7 @@ bool lapse_rule_clock_06_premise(const struct lapse_trackers *trackers,
     struct lapse_steady store;
     bool machine = event->kind == LAPSE_HISTORY_TENURE && event->u.tenure.machine;
     return trackers->seen != NULL && !machine && !starts_over(trackers, event) &&
+           !goes_unmarked(trackers, event) &&
            store_of(event, &store);
 }
 
@@ -234,7 +237,8 @@ static bool gives_date(const struct lapse_look *look) {
            look->command->u.write.term.expires_at.ns > look->answer->wall.ns;
 }
 
-/* Whether store time is off by just as much as the wall was moved since it was last seen. */
+/* Whether store time is off by just as much as the wall was moved since it was last seen, and by
+ * more than its own clock may be. */
 static bool wall_explains(const struct lapse_trackers *trackers,
                           const struct lapse_history_event *event) {
     struct lapse_steady store = {0};
@@ -245,8 +249,9 @@ static bool wall_explains(const struct lapse_trackers *trackers,
     int64_t elapsed = event->at.ns - trackers->seen_at.ns;
     int64_t off = 0;
     int64_t drift = lapse_tracked_drift(trackers, elapsed);
-    return moved != 0 &&
-           lapse_ns_sub(lapse_steady_between(trackers->seen_store, store).ns, elapsed, &off) &&
+    int64_t advanced = lapse_steady_between(trackers->seen_store, store).ns;
+    return moved != 0 && !keeps_pace(trackers, elapsed, advanced, true) &&
+           lapse_ns_sub(advanced, elapsed, &off) &&
            off >= moved - drift && off <= moved + drift;
 }
 
@@ -266,6 +271,14 @@ static bool starts_over(const struct lapse_trackers *trackers,
                         const struct lapse_history_event *event) {
     return event->kind == LAPSE_HISTORY_TENURE && trackers->setup != NULL &&
            trackers->setup->sync == LAPSE_SYNC_NONE;
+}
+
+/* A store that has answered nothing since it opened has left no mark of that time: it goes on from
+ * what the tenure before had left, by the same rule as then. */
+static bool goes_unmarked(const struct lapse_trackers *trackers,
+                          const struct lapse_history_event *event) {
+    return event->kind == LAPSE_HISTORY_TENURE && trackers->seen != NULL &&
+           trackers->seen->kind == LAPSE_HISTORY_TENURE;
 }
 
 /* The end, if a span gave it, of the entry or grant looked at, and what gave it. */

@@ -294,6 +294,7 @@ Test(load_damage, what_is_remembered_of_a_key_is_its_revision_alone) {
 Test(load_damage, a_trace_without_an_end_has_no_other_word_of_one) {
     struct lapse_policies policies = lapse_policies_of(LAPSE_PROFILE_NATS);
     struct stored s;
+    policies.value[LAPSE_POLICY_OWN_BOUNDS] = 0; /* a term may be shorter than a marker's */
     open_store(&s, &policies, (struct lapse_bucket_config){.markers = {S(60)}, .history = 3});
     DO(&s, DELETE, "never", 0, 0);
     DO(&s, SET, "dated", LAPSE_TERM_EXPIRES_AT, S(1001));

@@ -82,9 +82,7 @@ static void expect_text(const char *format, struct run *run, int verbose, const 
 }
 
 #define BY_LEASE "not promised: LEASE-02 (live_at_end: yes), 1 time"
-#define BY_CAS                                                     \
-    "not promised by nats: CAS-01 (live_at_end: yes, if_version: " \
-    "last, older_value: current), 2 times"
+#define BY_CAS "not promised by nats: CAS-01 (if_version: last, older_value: current), 2 times"
 #define WHERE ", at 12s in line 7: update b/k\\x1b"
 
 Test(promises, are_told_of_a_run_in_every_format) {

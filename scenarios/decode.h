@@ -330,6 +330,13 @@ void lapse_decode_clocks(struct lapse_decoder *d, const struct lapse_node *map);
 /* ---- Sections. */
 /* `profile`, `policy`, `store` (decode_store.c). */
 void lapse_decode_store(struct lapse_decoder *d);
+/* `chaos` (decode_chaos.c); after the sections and `run_for`. */
+void lapse_decode_chaos(struct lapse_decoder *d);
+/* A rate (200ppm); a share of messages (20%) in millionths; a span, or a range of spans. */
+bool lapse_decode_rate(struct lapse_decoder *d, const struct lapse_node *node, int64_t *ret);
+void lapse_decode_share(struct lapse_decoder *d, const struct lapse_node *node, int32_t *ret_ppm);
+void lapse_decode_range(struct lapse_decoder *d, const struct lapse_node *node, int64_t *ret_min,
+                        int64_t *ret_max);
 /* A store that crashes keeps its rows somewhere, also where no `store` says so. */
 void lapse_decode_store_end(struct lapse_decoder *d);
 void lapse_decode_tasks(struct lapse_decoder *d, const struct lapse_node *actors);

@@ -17,7 +17,6 @@ static void read_date(struct lapse_decoder *d, const struct lapse_node *node,
 static void read_mono(struct lapse_decoder *d, const struct lapse_node *node,
                       struct lapse_plan_clock *clock);
 static bool read_signed(struct lapse_decoder *d, const struct lapse_node *node, int64_t *ret);
-static bool read_rate(struct lapse_decoder *d, const struct lapse_node *node, int64_t *ret);
 static bool count_ppb(const char *text, size_t len, int64_t *ret, bool *ret_unit);
 static void check_words(struct lapse_decoder *d, const struct lapse_node *map,
                         const struct lapse_plan_clock *clock);
@@ -53,7 +52,7 @@ void lapse_decode_bounds(struct lapse_decoder *d, const struct lapse_node *map) 
         }
         if (lapse_node_is(key, "wall")) {
             (void)lapse_number_span(d, map->items[i], 0, &setup->wall_bound.ns);
-        } else if (read_rate(d, map->items[i], &setup->rate_ppb) && setup->rate_ppb < 0) {
+        } else if (lapse_decode_rate(d, map->items[i], &setup->rate_ppb) && setup->rate_ppb < 0) {
             lapse_mistake_add(d->diags, "Y109", map->items[i]->place, "",
                               "a bound holds both ways and is not below 0");
         }
@@ -139,7 +138,7 @@ static void read_moves(struct lapse_decoder *d, const struct lapse_node *map,
     }
     if (rate != NULL) {
         clock->has_rate = true;
-        (void)read_rate(d, rate, &clock->rate_ppb);
+        (void)lapse_decode_rate(d, rate, &clock->rate_ppb);
     }
     if (mono != NULL) {
         read_mono(d, mono, clock);
@@ -179,7 +178,7 @@ static bool read_signed(struct lapse_decoder *d, const struct lapse_node *node, 
 }
 
 /* 200ppm, +50ppb, -200ppm or 0. */
-static bool read_rate(struct lapse_decoder *d, const struct lapse_node *node, int64_t *ret) {
+bool lapse_decode_rate(struct lapse_decoder *d, const struct lapse_node *node, int64_t *ret) {
     if (!lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "a rate (+200ppm)")) {
         return false;
     }

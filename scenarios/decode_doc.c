@@ -50,8 +50,9 @@ bool lapse_decode_document(const struct lapse_decode_input *input, struct lapse_
         lapse_decode_points_end(&d);
         lapse_decode_starved_end(&d);
         lapse_decode_copies_end(&d);
-        lapse_decode_store_end(&d);
         decode_end(&d);
+        lapse_decode_chaos(&d);
+        lapse_decode_store_end(&d);
         seal_setup(&d);
         seal_case(&d);
     }

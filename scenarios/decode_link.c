@@ -12,11 +12,8 @@ static bool find_parties(struct lapse_decoder *d, const struct lapse_node *node,
                          struct lapse_plan_link *link);
 static struct lapse_party find_party(struct lapse_decoder *d, const char *text, size_t len);
 static void note_ends(struct lapse_decoder *d, const struct lapse_node *node);
-static void read_latency(struct lapse_decoder *d, const struct lapse_node *node,
-                         struct lapse_plan_link *link);
 static struct lapse_node part_of(struct lapse_decoder *d, const struct lapse_node *node,
                                  size_t offset, size_t len);
-static void read_share(struct lapse_decoder *d, const struct lapse_node *node, int32_t *ret_ppm);
 static void read_message(struct lapse_decoder *d, const struct lapse_node *node,
                          const struct lapse_word *row, struct lapse_plan_step *step);
 static void read_forged(struct lapse_decoder *d, const struct lapse_node *node,
@@ -45,13 +42,13 @@ void lapse_decode_link(struct lapse_decoder *d, const struct lapse_node *map,
         return;
     }
     if (latency != NULL) {
-        read_latency(d, latency, &fault->link);
+        lapse_decode_range(d, latency, &fault->link.latency_ns_min, &fault->link.latency_ns_max);
     }
     if (loss != NULL) {
-        read_share(d, loss, &fault->link.loss_ppm);
+        lapse_decode_share(d, loss, &fault->link.loss_ppm);
     }
     if (duplicate != NULL) {
-        read_share(d, duplicate, &fault->link.duplicate_ppm);
+        lapse_decode_share(d, duplicate, &fault->link.duplicate_ppm);
     }
     if (reorder != NULL) {
         (void)lapse_shape_flag(d, reorder, &fault->link.reorder);
@@ -130,23 +127,23 @@ static void note_ends(struct lapse_decoder *d, const struct lapse_node *node) {
 }
 
 /* A span, or a range of spans of which one is chosen for each message. */
-static void read_latency(struct lapse_decoder *d, const struct lapse_node *node,
-                         struct lapse_plan_link *link) {
+void lapse_decode_range(struct lapse_decoder *d, const struct lapse_node *node, int64_t *ret_min,
+                        int64_t *ret_max) {
     if (!lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "a duration or a range (5ms..40ms)")) {
         return;
     }
     const char *dots = strstr(node->text, "..");
     if (dots == NULL) {
-        (void)lapse_number_span(d, node, 0, &link->latency_ns_min);
-        link->latency_ns_max = link->latency_ns_min;
+        (void)lapse_number_span(d, node, 0, ret_min);
+        *ret_max = *ret_min;
         return;
     }
     size_t len = (size_t)(dots - node->text);
     struct lapse_node low = part_of(d, node, 0, len);
     struct lapse_node high = part_of(d, node, len + 2, node->len - len - 2);
-    bool fine = !d->nomem && lapse_number_span(d, &low, 0, &link->latency_ns_min) &&
-                lapse_number_span(d, &high, 0, &link->latency_ns_max);
-    if (fine && link->latency_ns_max < link->latency_ns_min) {
+    bool fine = !d->nomem && lapse_number_span(d, &low, 0, ret_min) &&
+                lapse_number_span(d, &high, 0, ret_max);
+    if (fine && *ret_max < *ret_min) {
         struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y109", node->place, "",
                                                     "this range ends before it begins");
         lapse_diag_note(d->diags, diag, "help", "write the shorter span first: `5ms..40ms`");
@@ -167,7 +164,7 @@ static struct lapse_node part_of(struct lapse_decoder *d, const struct lapse_nod
 }
 
 /* 20%, 0.5%: at most four digits behind the point. */
-static void read_share(struct lapse_decoder *d, const struct lapse_node *node, int32_t *ret_ppm) {
+void lapse_decode_share(struct lapse_decoder *d, const struct lapse_node *node, int32_t *ret_ppm) {
     if (!lapse_shape_is(d, node, LAPSE_NODE_SCALAR, "a share (20%)")) {
         return;
     }

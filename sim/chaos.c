@@ -34,6 +34,7 @@ static struct lapse_party draw_party(struct lapse_world *world);
 static void aim(struct lapse_plan_fault *fault, struct lapse_party whom);
 static void set_for(struct lapse_world *world, struct lapse_plan_fault *fault, int64_t min_ns,
                     int64_t max_ns);
+static int64_t wall_off(const struct lapse_world *world, struct lapse_party whose);
 static int64_t either_way(struct lapse_world *world, int64_t most);
 static int64_t up_to(struct lapse_world *world, int64_t most);
 static void heal_all(struct lapse_world *world);
@@ -177,6 +178,7 @@ static bool draw_of_kind(struct lapse_world *world, enum chaos_kind kind,
         ret->node = NODE;
         ret->disk = LAPSE_DISK_SYNC_FAIL;
         ret->disk_nth = 1 + up_to(world, 3);
+        set_for(world, ret, 1, world->plan->chaos.down_ns_max);
         return true;
     case CHAOS_KINDS:
         break;
@@ -221,7 +223,8 @@ static bool draw_clock(struct lapse_world *world, bool wall, struct lapse_plan_f
                                       : (struct lapse_party){LAPSE_PARTY_ACTOR, ret->actor};
     if (wall) {
         ret->clock.has_wall = true;
-        ret->clock.wall_ns = either_way(world, world->plan->chaos.wall_ns);
+        ret->clock.wall_ns = either_way(world, world->plan->chaos.wall_ns) -
+                             wall_off(world, ret->clock.whose);
     } else {
         ret->clock.has_rate = true;
         ret->clock.rate_ppb = either_way(world, world->plan->chaos.rate_ppb);
@@ -284,6 +287,16 @@ static void set_for(struct lapse_world *world, struct lapse_plan_fault *fault, i
     }
 }
 
+/* How far a wall clock is from right, so that steps do not add up past what is allowed. */
+static int64_t wall_off(const struct lapse_world *world, struct lapse_party whose) {
+    int64_t shown = lapse_sim_clock_wall(lapse_sim_clock_of(world, whose), world->now).ns;
+    int64_t right = 0;
+    int64_t off = 0;
+    bool known = lapse_ns_add(world->plan->setup.epoch.ns, world->now.ns, &right) &&
+                 lapse_ns_sub(shown, right, &off);
+    return known ? off : 0;
+}
+
 static int64_t either_way(struct lapse_world *world, int64_t most) {
     int64_t span = up_to(world, most);
     return up_to(world, 1) == 1 ? -span : span;
@@ -307,9 +320,10 @@ static void heal_all(struct lapse_world *world) {
         fault.node = node ? NODE : -1;
         fault.kind = LAPSE_FAULT_PAUSE;
         lapse_sim_fault_do(world, -1, &fault);
-        if (!up) {
-            fault.kind = LAPSE_FAULT_RESTART;
-            lapse_sim_fault_do(world, -1, &fault);
+        if (!up || (node && (world->chaos.kinds >> CHAOS_DISK & 1) != 0)) {
+            struct lapse_plan_fault anew = {
+                .kind = LAPSE_FAULT_RESTART, .actor = fault.actor, .node = fault.node, .task = -1};
+            lapse_sim_fault_do(world, -1, &anew);
         }
         if ((world->chaos.kinds >> CHAOS_RATE & 1) != 0) {
             struct lapse_plan_fault clock = {.kind = LAPSE_FAULT_CLOCK, .actor = fault.actor,

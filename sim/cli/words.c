@@ -27,7 +27,8 @@ void lapse_cli_words_print(void) {
                                         "After on_...:",
                                         "Of `store`",
                                         "Of `bounds`",
-                                        "Of `clocks`"};
+                                        "Of `clocks`",
+                                        "Of `chaos`"};
     size_t count;
     const struct lapse_word *words = lapse_word_table(&count);
     for (int kind = LAPSE_WORD_TOP; kind < LAPSE_WORD_KINDS; kind++) {

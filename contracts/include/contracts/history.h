@@ -66,6 +66,7 @@ struct lapse_setup {
     struct lapse_bytes scenario;
     struct lapse_bytes profile;   /* whose promises hold: "strict" */
     struct lapse_policies policies; /* of the profile, with those that `policy:` overrides */
+    bool chaos;                   /* chance draws faults: any answer may come to any line */
     bool durable;                 /* the store keeps its rows over a crash of its process */
     enum lapse_sync sync;         /* of the store's journal; NONE where it has none */
     struct lapse_wall epoch;      /* wall clock at true time 0 */
