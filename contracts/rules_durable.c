@@ -114,7 +114,9 @@ LAPSE_RULE_BY_OPEN_LOOKS(dur_03, dur_03_concerns, dur_03_check)
 
 static bool dur_04_concerns(const struct lapse_trackers *trackers, const struct lapse_look *look) {
     const struct lapse_tracked_grant *grant = old_grant(trackers, look);
-    return grant != NULL && !grant->ephemeral &&
+    /* What is lost to an acquire is the session that it names. */
+    bool of_session = look->verb == LAPSE_VERB_ACQUIRE && look->answer->status == LAPSE_LOST;
+    return grant != NULL && !grant->ephemeral && !of_session &&
            lapse_tracked_grant_live(look->lease, look->answer->at) != NULL;
 }
 

@@ -69,6 +69,9 @@ static void dur_04(struct builder *b, bool broken) {
     b->at = SECOND;
     node_fault(b, LAPSE_HISTORY_FAULT_BEGIN, LAPSE_FAULT_CRASH);
     tenure(b, true, b->at);
+    struct lapse_request with_session = lease_call(LAPSE_VERB_ACQUIRE, JOB, "w2", 0);
+    with_session.command.u.lease.session = lapse_bytes_of("gone");
+    decide(b, W2, with_session, answered(b, LAPSE_LOST)); /* of its session, not of the lease */
     decide(b, W2, inspect(), holds_lease(b, "w1", 1, broken ? SPAN + SECOND : SPAN));
 }
 

@@ -167,6 +167,9 @@ static void describe_lease(const struct lapse_trackers *trackers, struct lapse_b
     else if (last->lost != NULL)
         (void)snprintf(buf, cap, "%s: free, gone with its tenure (last %s, token %lld)", text.text,
                        owner.text, token);
+    else if (last->released != NULL && last->released->actor < 0)
+        (void)snprintf(buf, cap, "%s: free, taken from %s by an operator (token %lld)", text.text,
+                       owner.text, token);
     else if (last->released != NULL)
         (void)snprintf(buf, cap, "%s: free, released by %s (token %lld)", text.text, owner.text,
                        token);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "scenarios/load.h"
+#include "sim/program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,6 +16,7 @@ static void digest_plan(struct lapse_digest *digest, const struct lapse_plan *pl
 static void check_plan(const struct lapse_plan *plan);
 static void check_step(const struct lapse_plan *plan, const struct lapse_plan_step *step);
 static void check_point(const struct lapse_plan *plan, const struct lapse_plan_step *step);
+static void check_program(const struct lapse_plan *plan, const struct lapse_plan_step *step);
 static void check_link(const struct lapse_plan *plan, const struct lapse_plan_fault *fault);
 static void check_shape(enum lapse_status status, const struct lapse_file *file);
 
@@ -66,7 +68,7 @@ static void check_plan(const struct lapse_plan *plan) {
     for (size_t i = 0; i < plan->step_count; i++) {
         const struct lapse_plan_step *step = &plan->steps[i];
         LAPSE_ASSERT(plan->the_case.checks[i].expect != NULL);
-        LAPSE_ASSERT(step->kind >= LAPSE_STEP_CALL && step->kind <= LAPSE_STEP_OPERATOR);
+        LAPSE_ASSERT(step->kind >= LAPSE_STEP_CALL && step->kind <= LAPSE_STEP_PROGRAM);
         LAPSE_ASSERT(step->actor >= -1 && step->actor < actors);
         LAPSE_ASSERT(step->loop >= -1 && step->loop < (int32_t)plan->setup.loop_count);
         LAPSE_ASSERT(step->when.kind != LAPSE_WHEN_AT || step->when.ns >= 0);
@@ -86,6 +88,9 @@ static void check_plan(const struct lapse_plan *plan) {
 /* What the engine's stage added: acts of no actor, faults of one of the two, flat batches. */
 static void check_step(const struct lapse_plan *plan, const struct lapse_plan_step *step) {
     bool call = step->kind == LAPSE_STEP_CALL;
+    if (step->kind == LAPSE_STEP_PROGRAM) {
+        check_program(plan, step);
+    }
     LAPSE_ASSERT(step->kind != LAPSE_STEP_OPERATOR || step->actor == -1);
     if (step->kind == LAPSE_STEP_FAULT) {
         const struct lapse_plan_fault *fault = &step->u.fault;
@@ -125,6 +130,20 @@ static void check_link(const struct lapse_plan *plan, const struct lapse_plan_fa
     LAPSE_ASSERT(fault->kind != LAPSE_FAULT_SLOW || fault->ends || fault->actor < 0 ||
                  fault->factor >= 1);
     LAPSE_ASSERT(fault->task < (int32_t)plan->task_count);
+}
+
+/* A program is there, its words are its own, and the run has an end. */
+static void check_program(const struct lapse_plan *plan, const struct lapse_plan_step *step) {
+    LAPSE_ASSERT(step->u.program >= 0 && (size_t)step->u.program < plan->program_count);
+    const struct lapse_plan_program *program = &plan->programs[step->u.program];
+    const struct lapse_program_kind *kind =
+        lapse_program_find((const char *)program->name.data, program->name.len);
+    LAPSE_ASSERT(program->actor == step->actor && plan->has_run_for);
+    LAPSE_ASSERT(kind != NULL);
+    for (size_t i = 0; i < program->with_count; i++) {
+        struct lapse_bytes name = program->with[i].name;
+        LAPSE_ASSERT(lapse_program_word_find(kind, (const char *)name.data, name.len) != NULL);
+    }
 }
 
 /* A fault that waits for a moment waits for that of a call, or of the node, from the first on. */

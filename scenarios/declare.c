@@ -50,6 +50,7 @@ void lapse_resolve_declare(struct lapse_decoder *d) {
     walk_list(&walk, lapse_node_get(d->root, "steps"));
     walk_list(&walk, lapse_node_get(d->root, "add"));
     walk_list(&walk, lapse_node_get(d->root, "faults"));
+    lapse_decode_resources_end(d);
 }
 
 void lapse_resolve_declare_buckets(struct lapse_decoder *d, const struct lapse_node *node) {
@@ -169,11 +170,7 @@ static void declare_resources(struct lapse_decoder *d, const struct lapse_node *
             !lapse_shape_is(d, words, LAPSE_NODE_MAP, "a map of a resource's words")) {
             continue;
         }
-        for (size_t j = 0; j < words->count; j++) {
-            if (lapse_shape_word(d, words->keys[j], LAPSE_WORD_RESOURCE, "a resource")) {
-                (void)lapse_shape_flag(d, words->items[j], &resource->fenced);
-            }
-        }
+        lapse_decode_resource(d, words, resource);
     }
 }
 
@@ -234,6 +231,8 @@ static void read_actor(struct lapse_decoder *d, const struct lapse_node *words,
             (void)lapse_shape_flag(d, value, &ret->careful);
         } else if (lapse_node_is(key, "margin")) {
             (void)lapse_number_span(d, value, 0, &ret->margin.ns);
+        } else if (lapse_node_is(key, "program") && value->kind == LAPSE_NODE_SCALAR) {
+            ret->program = lapse_decoder_bytes(d, value);
         } else if (lapse_node_is(key, "timer")) {
             read_timer(d, value, ret);
         } else if (lapse_node_is(key, "owner") &&
@@ -241,6 +240,12 @@ static void read_actor(struct lapse_decoder *d, const struct lapse_node *words,
             ret->owner = lapse_decoder_bytes(d, value);
             (void)lapse_decoder_name(d, LAPSE_SPACE_OWNER, value->text, 0);
         }
+    }
+    int64_t with = lapse_node_index(words, "with");
+    if (with >= 0 && lapse_node_index(words, "program") < 0) {
+        struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y120", words->keys[with]->place, "",
+                                                    "`with` does nothing without `program`");
+        lapse_diag_note(d->diags, diag, "help", "add `program: NAME`, or take `with` out");
     }
     int64_t margin = lapse_node_index(words, "margin");
     if (margin >= 0 && !ret->careful) {
@@ -277,6 +282,7 @@ static void walk_actors(struct walk *w, const struct lapse_node *actors) {
         const struct lapse_node *tasks = lapse_node_get(words, "tasks");
         w->actor = lapse_decoder_find(w->d, LAPSE_SPACE_ACTOR, name->text, name->len);
         walk_list(w, words);
+        lapse_decode_program_leases(w->d, words);
         for (size_t j = 0; tasks != NULL && j < tasks->count; j++) {
             walk_list(w, tasks->items[j]);
         }

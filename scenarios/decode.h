@@ -8,6 +8,7 @@
 #include "mistakes.h"
 #include "node.h"
 #include "sim/plan.h"
+#include "sim/program.h"
 #include "words.h"
 
 /* Name spaces of a document (kinds of struct lapse_names). */
@@ -97,6 +98,7 @@ struct lapse_decoder {
     struct lapse_list steps, checks;              /* side by side */
     struct lapse_list tasks, world, finals, loops;
     struct lapse_list slots, watches, measures;
+    struct lapse_list programs;     /* struct lapse_plan_program */
     struct lapse_list bucket_decls; /* struct lapse_bucket_decl, beside `buckets` */
     struct lapse_list opened;       /* struct lapse_place */
     struct lapse_list faults;       /* struct lapse_fault_decl */
@@ -112,7 +114,8 @@ struct lapse_decoder {
     bool node_falls;  /* a line crashes or restarts n1 */
     bool wants_rows;  /* a line needs a store that keeps its rows */
     const struct lapse_node *wants_files; /* the first word that needs a disk of files; NULL */
-    bool endless;     /* a loop has neither times nor until: INSTANT */
+    bool endless;     /* a loop has neither times nor until: INSTANT, or a program runs */
+    bool endless_program;
     struct lapse_place endless_place;
     bool nomem;
 };
@@ -292,6 +295,21 @@ void lapse_decode_batch(struct lapse_decoder *d, const struct lapse_node *list,
 /* A verb that is sent to the store with an object and arguments, `map` being its words. */
 void lapse_decode_request(struct lapse_decoder *d, const struct lapse_word *row,
                           const struct lapse_node *map, struct lapse_plan_call *call);
+/* `wait` and `retry` of an acquire, `unchanged`, `revoke`, a resource's words (decode_client.c). */
+void lapse_decode_wait(struct lapse_decoder *d, const struct lapse_node *map,
+                       struct lapse_plan_call *call);
+void lapse_decode_unchanged(struct lapse_decoder *d, const struct lapse_node *map,
+                            struct lapse_plan_step *step);
+void lapse_decode_revoke(struct lapse_decoder *d, const struct lapse_node *node,
+                         struct lapse_plan_step *step);
+void lapse_decode_resource(struct lapse_decoder *d, const struct lapse_node *words,
+                           struct lapse_setup_resource *ret);
+/* With all calls walked: the leases that resources serve are named by one. */
+void lapse_decode_resources_end(struct lapse_decoder *d);
+/* An actor that runs a program: its task; and, before, the leases that the program names
+ * (decode_program.c). */
+void lapse_decode_program(struct lapse_decoder *d, int32_t actor, const struct lapse_node *words);
+void lapse_decode_program_leases(struct lapse_decoder *d, const struct lapse_node *words);
 /* Notes each `resume` and `restart` that no earlier fault gives something to end; a `resume` ends
  * what began last, a pause or a suspend. */
 void lapse_decode_fault_ends(struct lapse_decoder *d);

@@ -109,6 +109,12 @@ static bool check_word(struct lapse_decoder *d, const struct lapse_node *map, si
         lapse_diag_note(d->diags, diag, "help", "a batch is durable as a whole: acquire it alone");
         return false;
     }
+    if (strcmp(key->text, "wait") == 0 || strcmp(key->text, "retry") == 0) {
+        diag = lapse_mistake_add(d->diags, "Y126", key->place, "",
+                                 "a call of a batch does not wait: all are done at one instant");
+        lapse_diag_note(d->diags, diag, "help", "acquire it alone, before the batch");
+        return false;
+    }
     const struct lapse_word *argument = lapse_word_find(LAPSE_WORD_ARGUMENT, key->text);
     if (lapse_words_have(row->arguments, key->text) &&
         (argument == NULL || argument->stage <= LAPSE_STAGE_NOW)) {

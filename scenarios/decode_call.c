@@ -83,6 +83,10 @@ void lapse_decode_call(struct lapse_decoder *d, const struct lapse_word *row,
         read_work(d, map, step);
         return;
     }
+    if (strcmp(row->word, "unchanged") == 0) {
+        lapse_decode_unchanged(d, map, step);
+        return;
+    }
     if (strcmp(row->word, "await") == 0) {
         read_await(d, lapse_node_get(map, "await"), step);
         return;
@@ -119,6 +123,7 @@ void lapse_decode_request(struct lapse_decoder *d, const struct lapse_word *row,
     read_texts(d, map, call);
     read_choices(d, map, call);
     read_page(d, map, call);
+    lapse_decode_wait(d, map, call);
     check_needed(d, map, map->keys[lapse_node_index(map, row->word)], call);
 }
 
@@ -183,6 +188,7 @@ static void read_arguments(struct lapse_decoder *d, const struct lapse_node *map
         {"if_version", LAPSE_OPERAND_NUMBER, &call->if_version},
         {"token", LAPSE_OPERAND_NUMBER, &call->token},
         {"rev", LAPSE_OPERAND_NUMBER, &call->rev},
+        {"not_after", LAPSE_OPERAND_DATE, &call->not_after},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct lapse_node *node = lapse_node_get(map, rows[i].word);

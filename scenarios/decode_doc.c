@@ -95,6 +95,7 @@ static void init_lists(struct lapse_decoder *d) {
     d->faults.item_bytes = sizeof(struct lapse_fault_decl);
     d->labels.item_bytes = sizeof(struct lapse_label_decl);
     d->points.item_bytes = sizeof(struct lapse_point_decl);
+    d->programs.item_bytes = sizeof(struct lapse_plan_program);
     d->starved.item_bytes = sizeof(struct lapse_starve_decl);
     d->copies.item_bytes = sizeof(struct lapse_copy_decl);
 }
@@ -104,7 +105,8 @@ static void free_lists(struct lapse_decoder *d) {
                                   &d->checks,  &d->tasks,     &d->world,       &d->finals,
                                   &d->loops,   &d->slots,     &d->watches,     &d->measures,
                                   &d->opened,  &d->faults,    &d->bucket_decls,
-                                  &d->labels,  &d->points,    &d->starved,   &d->copies};
+                                  &d->labels,  &d->points,    &d->starved,   &d->copies,
+                                  &d->programs};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         lapse_list_free(d->alloc, lists[i]);
     }
@@ -235,15 +237,18 @@ static void decode_sections(struct lapse_decoder *d) {
 
 static void decode_end(struct lapse_decoder *d) {
     const struct lapse_node *run_for = lapse_node_get(d->root, "run_for");
+    const bool program = d->endless_program;
     if (run_for != NULL) {
         d->plan->has_run_for = lapse_number_span(d, run_for, 0, &d->plan->run_for_ns);
     } else if (d->endless) {
         struct lapse_diag *diag =
-            lapse_mistake_add(d->diags, "Y116", d->endless_place, "this loop has no end",
-                              "with this loop the run would never end");
+            lapse_mistake_add(d->diags, "Y116", d->endless_place,
+                              program ? "a program may run for ever" : "this loop has no end",
+                              "with this %s the run would never end", program ? "program" : "loop");
         lapse_diag_note(
             d->diags, diag, "help",
-            "add `run_for: 60s` to the document, or `times` or `until: 60s` to the loop");
+            program ? "add `run_for: 60s` to the document"
+                    : "add `run_for: 60s` to the document, or `times` or `until: 60s` to the loop");
     }
 }
 
@@ -334,6 +339,8 @@ static void seal_setup(struct lapse_decoder *d) {
     plan->steps = lapse_list_seal(&d->steps, d->pool);
     plan->task_count = d->tasks.count;
     plan->tasks = lapse_list_seal(&d->tasks, d->pool);
+    plan->program_count = d->programs.count;
+    plan->programs = lapse_list_seal(&d->programs, d->pool);
     plan->world_step_count = d->world.count;
     plan->world_steps = lapse_list_seal(&d->world, d->pool);
     plan->final_count = d->finals.count;

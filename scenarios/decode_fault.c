@@ -39,6 +39,10 @@ void lapse_decode_fault(struct lapse_decoder *d, const struct lapse_word *row,
                         const struct lapse_node *map, struct lapse_plan_step *step) {
     const struct lapse_node *target = lapse_node_get(map, row->word);
     const struct fault_row *its = find_row(row->word);
+    if (strcmp(row->word, "revoke") == 0) {
+        lapse_decode_revoke(d, target, step);
+        return;
+    }
     if (lapse_decode_copy(d, row, map, step)) {
         return;
     }

@@ -506,7 +506,7 @@ static int64_t step_times(struct lapse_decoder *d, const struct lapse_line *line
     if (node == NULL || line->shares_line) {
         return 0;
     }
-    if (lapse_words_have("work await watch unwatch", row->word)) {
+    if (lapse_words_have("work await unchanged watch unwatch", row->word)) {
         lapse_mistake_add(d->diags, "Y120", node->place, "", "`times` does not go with `%s`",
                           row->word);
         return 0;

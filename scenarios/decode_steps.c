@@ -268,6 +268,10 @@ static void decode_actor(struct lapse_decoder *d, int32_t actor, const struct la
         return;
     }
     const struct lapse_node *tasks = lapse_node_get(words, "tasks");
+    if (words->kind == LAPSE_NODE_MAP && lapse_node_get(words, "program") != NULL) {
+        lapse_decode_program(d, actor, words);
+        return;
+    }
     if (!lapse_shape_is(d, words, LAPSE_NODE_MAP, "a list of steps or a map of an actor's words") ||
         tasks == NULL || !lapse_shape_is(d, tasks, LAPSE_NODE_MAP, "a map of tasks")) {
         return;

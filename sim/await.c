@@ -4,6 +4,7 @@
 
 #include "client.h"
 #include "request.h"
+#include "still.h"
 
 /* Whether the end of the key that a strand waits for will be written as an event. */
 struct end_search {
@@ -26,6 +27,9 @@ enum lapse_sim_flow lapse_sim_await_begin(struct lapse_world *world, int32_t str
         &world->plan->steps[lapse_sim_task_step(world, strand)].u.await;
     int32_t n = lapse_sim_task_n(world, strand);
     struct lapse_sim_miss miss = {0};
+    if (awaited->kind == LAPSE_AWAIT_UNCHANGED) {
+        return lapse_sim_still_begin(world, strand);
+    }
     if (awaited->kind == LAPSE_AWAIT_EVENT &&
         !lapse_sim_text_fits(world, &awaited->key, n, &miss)) {
         struct lapse_sim_call call = lapse_sim_client_call(world, strand, 0);

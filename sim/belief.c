@@ -21,6 +21,8 @@ static bool names(const struct lapse_grant_ref *ref, bool key_lock, struct lapse
 static bool denies(const struct lapse_world *world, const struct lapse_sim_belief *belief,
                    const struct lapse_sim_call *call);
 static void begin(struct lapse_world *world, const struct lapse_sim_call *call);
+static void keep(struct lapse_world *world, struct lapse_sim_belief *belief, int32_t step,
+                 int64_t call);
 static struct lapse_bytes lock_name(struct lapse_world *world, const struct lapse_command *command);
 static void renew(struct lapse_world *world, struct lapse_sim_belief *belief,
                   const struct lapse_sim_call *call);
@@ -138,6 +140,26 @@ struct lapse_sim_grant lapse_sim_belief_of_call(const struct lapse_world *world,
     return belief->grant;
 }
 
+void lapse_sim_belief_own_begin(struct lapse_world *world, int32_t actor, struct lapse_bytes name,
+                                int64_t token, int32_t step) {
+    struct lapse_sim_belief belief = {.actor = actor, .own = true, .sent_ns = world->now.ns};
+    belief.grant.ref = (struct lapse_grant_ref){.given = true, .name = name, .token = token};
+    belief.grant.first = token;
+    keep(world, &belief, step, 0);
+}
+
+void lapse_sim_belief_own_end(struct lapse_world *world, int32_t actor, struct lapse_bytes name,
+                              int32_t step) {
+    for (size_t i = 0; i < world->belief_count; i++) {
+        struct lapse_sim_belief *belief = &world->beliefs[i];
+        if (belief->own && belief->actor == actor &&
+            lapse_bytes_equal(belief->grant.ref.name, name)) {
+            end(world, belief, LAPSE_BELIEF_RELEASED, step, 0);
+            return;
+        }
+    }
+}
+
 void lapse_sim_belief_end_all(struct lapse_world *world, int32_t actor, enum lapse_belief_why why,
                               int32_t step) {
     for (size_t i = world->belief_count; i > 0; i--) {
@@ -188,7 +210,7 @@ static struct lapse_sim_belief *about(const struct lapse_world *world,
     for (size_t i = 0; i < world->belief_count; i++) {
         struct lapse_sim_belief *belief = &world->beliefs[i];
         /* A lock's name has the bucket in it, so its hash is another. */
-        if (belief->actor == call->actor && (!lease || belief->hash == hash) &&
+        if (belief->actor == call->actor && !belief->own && (!lease || belief->hash == hash) &&
             names(&belief->grant.ref, !lease, command->bucket, command->key)) {
             return belief;
         }
@@ -284,12 +306,6 @@ static bool denies(const struct lapse_world *world, const struct lapse_sim_belie
 
 static void begin(struct lapse_world *world, const struct lapse_sim_call *call) {
     const struct lapse_command *command = &call->request.command;
-    void *beliefs = world->beliefs;
-    if (!lapse_world_grow(world, &beliefs, &world->belief_cap, world->belief_count + 1,
-                          sizeof(*world->beliefs))) {
-        return;
-    }
-    world->beliefs = beliefs;
     bool key_lock = call->request.verb != LAPSE_VERB_ACQUIRE;
     struct lapse_sim_belief belief = {.actor = call->actor, .since_call = call->id};
     belief.grant.ref = (struct lapse_grant_ref){.given = true, .name = command->key};
@@ -299,18 +315,30 @@ static void begin(struct lapse_world *world, const struct lapse_sim_call *call) 
         belief.grant.ref.key_lock = true;
         belief.grant.ref.name = lock_name(world, command);
     }
+    struct lapse_bytes made = belief.grant.ref.name;
     renew(world, &belief, call);
-    struct lapse_history_event event =
-        belief_event(world, LAPSE_HISTORY_BELIEF_BEGIN, &belief, call->step, call->id);
-    const struct lapse_history_event *stored = lapse_world_emit(world, &event);
+    keep(world, &belief, call->step, call->id);
     if (key_lock) {
-        lapse_alloc_free(world->alloc, (void *)belief.grant.ref.name.data,
-                         belief.grant.ref.name.len);
+        lapse_alloc_free(world->alloc, (void *)made.data, made.len);
     }
+}
+
+/* Its name is the history's from here on. */
+static void keep(struct lapse_world *world, struct lapse_sim_belief *belief, int32_t step,
+                 int64_t call) {
+    void *beliefs = world->beliefs;
+    if (!lapse_world_grow(world, &beliefs, &world->belief_cap, world->belief_count + 1,
+                          sizeof(*world->beliefs))) {
+        return;
+    }
+    world->beliefs = beliefs;
+    struct lapse_history_event event =
+        belief_event(world, LAPSE_HISTORY_BELIEF_BEGIN, belief, step, call);
+    const struct lapse_history_event *stored = lapse_world_emit(world, &event);
     if (stored != NULL) {
-        belief.grant.ref.name = stored->u.belief.grant.name;
-        belief.hash = lapse_bytes_hash(belief.grant.ref.name);
-        world->beliefs[world->belief_count++] = belief;
+        belief->grant.ref.name = stored->u.belief.grant.name;
+        belief->hash = lapse_bytes_hash(belief->grant.ref.name);
+        world->beliefs[world->belief_count++] = *belief;
     }
 }
 

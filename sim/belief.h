@@ -30,6 +30,11 @@ void lapse_sim_belief_replied(struct lapse_world *world, const struct lapse_sim_
 /* The grant that a saved reply stands for; not given if it is none. */
 struct lapse_sim_grant lapse_sim_belief_of_call(const struct lapse_world *world,
                                                 const struct lapse_sim_call *call);
+/* A belief of a client program's own making, in what several grants make up together. */
+void lapse_sim_belief_own_begin(struct lapse_world *world, int32_t actor, struct lapse_bytes name,
+                                int64_t token, int32_t step);
+void lapse_sim_belief_own_end(struct lapse_world *world, int32_t actor, struct lapse_bytes name,
+                              int32_t step);
 void lapse_sim_belief_end_all(struct lapse_world *world, int32_t actor, enum lapse_belief_why why,
                               int32_t step);
 /* Actors that believe in a name, rising, into `who` (room for every actor). may_act: only those who

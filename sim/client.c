@@ -2,11 +2,13 @@
  * answered, believed. */
 #include "client.h"
 
+#include "ask.h"
 #include "await.h"
 #include "belief.h"
 #include "link.h"
 #include "member.h"
 #include "point.h"
+#include "program_run.h"
 #include "request.h"
 #include "timer.h"
 #include "watcher.h"
@@ -15,6 +17,7 @@
 static enum lapse_sim_flow transmit(struct lapse_world *world, const struct lapse_sim_call *drawn,
                                     int64_t due_ns);
 static enum lapse_sim_flow sent(struct lapse_world *world, const struct lapse_sim_call *call);
+static void refuse_later(struct lapse_world *world, const struct lapse_sim_call *drawn);
 static void push_request(struct lapse_world *world, const struct lapse_sim_call *call,
                          int32_t index);
 static void push_timeout(struct lapse_world *world, const struct lapse_sim_call *call,
@@ -33,20 +36,29 @@ enum lapse_sim_flow lapse_sim_client_send(struct lapse_world *world, int32_t str
     if (!lapse_sim_client_under_bound(world, step, call.n, &miss)) {
         return lapse_sim_client_unbound(world, &call, &miss);
     }
+    lapse_sim_ask_begin(world, strand, &step->u.call);
+    return lapse_sim_client_send_made(world, &call, &step->u.call, due_ns);
+}
+
+enum lapse_sim_flow lapse_sim_client_send_made(struct lapse_world *world,
+                                               struct lapse_sim_call *call,
+                                               const struct lapse_plan_call *words,
+                                               int64_t due_ns) {
+    struct lapse_sim_miss miss = {0};
     struct lapse_sim_draft draft = {0};
     enum lapse_status status =
-        lapse_sim_draft_call(world, &draft, &step->u.call, call.actor, call.n, &miss);
-    call.request = draft.request;
+        lapse_sim_draft_call(world, &draft, words, call->actor, call->n, &miss);
+    call->request = draft.request;
     enum lapse_sim_flow flow;
-    call.grant = lapse_sim_belief_grant(world, &call);
+    call->grant = lapse_sim_belief_grant(world, call);
     if (status == LAPSE_ABSENT) {
-        flow = lapse_sim_client_unbound(world, &call, &miss);
+        flow = lapse_sim_client_unbound(world, call, &miss);
     } else if (status != LAPSE_OK) {
-        flow = lapse_sim_client_refuse(world, &call, status);
-    } else if (!may_send(world, &call)) {
-        flow = lapse_sim_client_refuse(world, &call, LAPSE_TOO_LATE);
+        flow = lapse_sim_client_refuse(world, call, status);
+    } else if (!may_send(world, call)) {
+        flow = lapse_sim_client_refuse(world, call, LAPSE_TOO_LATE);
     } else {
-        flow = transmit(world, &call, due_ns);
+        flow = transmit(world, call, due_ns);
     }
     lapse_sim_draft_free(world, &draft);
     return flow;
@@ -161,6 +173,8 @@ struct lapse_sim_call lapse_sim_client_call(const struct lapse_world *world, int
     call.request.verb = verb;
     call.request.resource = -1;
     call.nowait = world->plan->steps[call.step].nowait;
+    call.has_timeout = world->plan->steps[call.step].has_timeout;
+    call.timeout_ns = world->plan->steps[call.step].timeout_ns;
     return call;
 }
 
@@ -187,7 +201,7 @@ void lapse_sim_client_answer(struct lapse_world *world, const struct lapse_sim_c
     event.u.reply.save_slot = slot;
     event.u.reply.grant = call->grant.ref;
     event.u.reply.answer = call->answer;
-    event.u.reply.answer.took.ns = world->now.ns - call->sent_ns;
+    event.u.reply.answer.took.ns = world->now.ns - lapse_sim_ask_since(world, call);
     const struct lapse_history_event *stored = lapse_world_emit(world, &event);
     if (stored == NULL || slot < 0) {
         return;
@@ -209,6 +223,10 @@ enum lapse_sim_flow lapse_sim_client_refuse(struct lapse_world *world, struct la
     }
     call->answer = (struct lapse_answer){.status = status};
     lapse_sim_client_answer(world, call, false);
+    if (call->program) {
+        refuse_later(world, call);
+        return LAPSE_FLOW_WAIT;
+    }
     return lapse_sim_task_answered(world, call->strand, step, call->n, call->request.verb,
                                    &call->answer);
 }
@@ -249,15 +267,17 @@ static enum lapse_sim_flow transmit(struct lapse_world *world, const struct laps
         return LAPSE_FLOW_WAIT;
     }
     call->request = stored->u.invoke.request;
-    world->strands[call->strand].wait = step->nowait ? LAPSE_WAIT_NONE : LAPSE_WAIT_CALL;
+    if (!call->program) {
+        world->strands[call->strand].wait = call->nowait ? LAPSE_WAIT_NONE : LAPSE_WAIT_CALL;
+    }
     if (world->lanes == NULL && step->request.kind == LAPSE_MESSAGE_PLAIN) {
         push_request(world, call, index);
     } else {
         lapse_sim_link_request(world, index);
         call = &world->calls[index]; /* a copy may have moved the table */
     }
-    if (step->has_timeout) {
-        push_timeout(world, call, index, step->timeout_ns);
+    if (call->has_timeout) {
+        push_timeout(world, call, index, call->timeout_ns);
     }
     lapse_sim_belief_sent(world, call);
     return sent(world, drawn);
@@ -268,10 +288,31 @@ static enum lapse_sim_flow sent(struct lapse_world *world, const struct lapse_si
     const struct lapse_sim_strand *strand = &world->strands[call->strand];
     lapse_sim_point_reached(world, LAPSE_POINT_SENT, call->step, -1);
     bool goes_on = strand->running && strand->gen == call->strand_gen;
-    if (!goes_on || !call->nowait) {
+    if (!goes_on || !call->nowait || call->program) {
         return LAPSE_FLOW_WAIT;
     }
     return lapse_sim_task_hold(world, call->strand) ? LAPSE_FLOW_WAIT : LAPSE_FLOW_ON;
+}
+
+/* A program hears of a call that was not sent as of any answer: later, at this instant. */
+static void refuse_later(struct lapse_world *world, const struct lapse_sim_call *drawn) {
+    int32_t index = 0;
+    struct lapse_sim_call *call = lapse_sim_client_place(world, &index);
+    if (call == NULL) {
+        return;
+    }
+    *call = *drawn;
+    call->id = ++world->next_call;
+    call->answered = call->told = true;
+    lapse_world_push(world, &(struct lapse_queue_item){.at_ns = world->now.ns,
+                                                       .phase = LAPSE_PHASE_UNDER_WAY,
+                                                       .kind = LAPSE_QUEUE_REPLY,
+                                                       .rank = world->now.ns,
+                                                       .due_ns = world->now.ns,
+                                                       .actor = call->actor,
+                                                       .incarnation = call->incarnation,
+                                                       .index = index,
+                                                       .id = call->id});
 }
 
 /* It is on its way whatever becomes of its client. */
@@ -302,7 +343,9 @@ static void push_timeout(struct lapse_world *world, const struct lapse_sim_call 
 
 /* Reply, save, belief. */
 static void take_reply(struct lapse_world *world, const struct lapse_sim_call *call) {
-    lapse_sim_client_answer(world, call, true);
+    if (!lapse_sim_ask_waits(world, call)) { /* else the line has no answer yet */
+        lapse_sim_client_answer(world, call, true);
+    }
     lapse_sim_belief_replied(world, call);
     int32_t slot = save_slot(world, call);
     if (slot >= 0) {
@@ -317,6 +360,14 @@ static void go_on(struct lapse_world *world, const struct lapse_sim_call *call) 
     bool lives = strand->running && world->actors[call->actor].incarnation == call->incarnation;
     bool waits = strand->wait == LAPSE_WAIT_CALL && strand->gen == call->strand_gen;
     if (!lives || (!waits && !call->nowait)) {
+        return;
+    }
+    if (call->program) {
+        lapse_sim_program_replied(world, call);
+        return;
+    }
+    if (lapse_sim_ask_waits(world, call)) {
+        lapse_sim_ask_again(world, call);
         return;
     }
     lapse_sim_task_go_on(world, call->strand,

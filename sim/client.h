@@ -9,6 +9,12 @@ enum lapse_sim_flow lapse_sim_client_send(struct lapse_world *world, int32_t str
                                           int64_t due_ns);
 void lapse_sim_client_reply(struct lapse_world *world, const struct lapse_queue_item *item);
 void lapse_sim_client_timeout(struct lapse_world *world, const struct lapse_queue_item *item);
+/* Sends a call that is made but for its request, from these words: a client program's, or the
+ * step's own. */
+enum lapse_sim_flow lapse_sim_client_send_made(struct lapse_world *world,
+                                               struct lapse_sim_call *call,
+                                               const struct lapse_plan_call *words,
+                                               int64_t due_ns);
 /* A reply that nobody takes: the call's place is free. */
 void lapse_sim_client_drop(struct lapse_world *world, const struct lapse_queue_item *item);
 

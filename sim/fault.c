@@ -12,6 +12,7 @@
 #include "link.h"
 #include "node_fault.h"
 #include "slow.h"
+#include "still.h"
 #include "task.h"
 #include "timer.h"
 #include "watcher.h"
@@ -166,6 +167,7 @@ static void wake(struct lapse_world *world, int32_t actor) {
     }
     who->parked.count = 0;
     lapse_sim_work_stretch(world, actor);
+    lapse_sim_still_look(world);
 }
 
 static struct lapse_sim_hold *hold_of(struct lapse_sim_actor *actor, enum lapse_fault_kind kind) {

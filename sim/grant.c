@@ -73,7 +73,7 @@ static struct lapse_sim_grant of_operand(const struct lapse_world *world, int32_
     }
     for (size_t i = 0; i < world->belief_count; i++) {
         const struct lapse_sim_belief *belief = &world->beliefs[i];
-        if (belief->actor == actor && belief->grant.ref.token == token &&
+        if (belief->actor == actor && !belief->own && belief->grant.ref.token == token &&
             (!key_lock || belief->grant.ref.key_lock)) {
             return belief->grant;
         }
@@ -85,7 +85,7 @@ static struct lapse_sim_grant only_one(const struct lapse_world *world, int32_t 
     struct lapse_sim_grant grant = {0};
     size_t count = 0;
     for (size_t i = 0; count < 2 && i < world->belief_count; i++) {
-        if (world->beliefs[i].actor == actor) {
+        if (world->beliefs[i].actor == actor && !world->beliefs[i].own) {
             grant = world->beliefs[i].grant;
             count++;
         }

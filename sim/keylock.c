@@ -67,7 +67,7 @@ static void take(struct lapse_world *world, struct lapse_sim_call *call) {
         take_session(world, call);
         return;
     }
-    if (verb == LAPSE_VERB_BATCH || !plan->key_lock) {
+    if (verb == LAPSE_VERB_BATCH || plan == NULL || !plan->key_lock) {
         return;
     }
     struct lapse_sim_keylock *lock = find_or_add(world, plan->bucket, call->request.command.key);

@@ -25,6 +25,9 @@ struct lapse_sim_call lapse_sim_member_at(const struct lapse_sim_call *call, siz
 const struct lapse_plan_call *lapse_sim_member_plan(const struct lapse_world *world,
                                                     const struct lapse_sim_call *call) {
     const struct lapse_plan_step *step = &world->plan->steps[call->step];
+    if (call->shape != NULL) {
+        return call->shape;
+    }
     if (step->kind != LAPSE_STEP_CALL) {
         return NULL;
     }

@@ -15,6 +15,7 @@
 #include "point.h"
 #include "resource.h"
 #include "slow.h"
+#include "still.h"
 #include "watcher.h"
 #include "world_events.h"
 
@@ -35,7 +36,6 @@ static bool falls_at(struct lapse_world *world, enum lapse_point_kind kind,
                      const struct lapse_sim_call *call);
 static void reply(struct lapse_world *world, const struct lapse_queue_item *item,
                   struct lapse_sim_call *call);
-static int64_t due_time(const struct lapse_world *world, const struct lapse_due *due);
 
 void lapse_sim_node_request(struct lapse_world *world, const struct lapse_queue_item *item) {
     struct lapse_sim_call *call = &world->calls[item->index];
@@ -107,8 +107,44 @@ void lapse_sim_node_reap(struct lapse_world *world, const struct lapse_queue_ite
         did = keep_house(world, item->index);
         lapse_next_due(node->store, &due);
     } while (did && !world->stop && !lapse_sim_node_held(world) &&
-             due_time(world, &due) <= world->now.ns);
+             lapse_sim_node_due(world, &due) <= world->now.ns);
     lapse_sim_node_schedule(world);
+}
+
+/* What the operator knows of the live grant is its token, which names it whoever sends it. Nobody
+ * waits for the answer. */
+void lapse_sim_node_revoke(struct lapse_world *world, const struct lapse_queue_item *item) {
+    const struct lapse_text *lease = &world->plan->steps[item->index].u.operator_act.lease;
+    struct lapse_queue_item sent = {.kind = LAPSE_QUEUE_REQUEST, .actor = -1};
+    if (lapse_sim_node_held(world)) {
+        park(world, item);
+        return;
+    }
+    if (world->node.store == NULL) {
+        return; /* nobody is there to do it: the line has not run */
+    }
+    world->ran[item->index] = LAPSE_RAN_YES;
+    struct lapse_sim_call *call = lapse_sim_client_place(world, &sent.index);
+    if (call == NULL) {
+        return;
+    }
+    sent.id = ++world->next_call;
+    *call = (struct lapse_sim_call){
+        .id = sent.id, .step = item->index, .actor = -1, .strand = -1, .answered = true};
+    struct lapse_command *command = &call->request.command;
+    call->request.verb = command->verb = LAPSE_VERB_RELEASE;
+    call->request.resource = -1;
+    command->key = lease->part_count > 0 ? lease->parts[0].literal : command->key;
+    command->u.lease.owner = lapse_bytes_of("operator");
+    command->u.lease.has_token =
+        lapse_sim_resource_holder(world, command->key, &command->u.lease.token);
+    struct lapse_history_event event = lapse_world_call_event(world, LAPSE_HISTORY_INVOKE, call);
+    event.u.invoke.request = call->request;
+    event.u.invoke.loop = -1;
+    event.u.invoke.due.ns = item->due_ns;
+    if (lapse_world_emit(world, &event) != NULL) {
+        take(world, &sent, call);
+    }
 }
 
 void lapse_sim_node_wake(struct lapse_world *world) {
@@ -179,11 +215,12 @@ bool lapse_sim_node_stale(const struct lapse_world *world, const struct lapse_qu
 void lapse_sim_node_schedule(struct lapse_world *world) {
     struct lapse_sim_node *node = &world->node;
     struct lapse_due due = {0};
+    lapse_sim_still_look(world);
     if (node->store == NULL || lapse_sim_node_held(world)) {
         return;
     }
     lapse_next_due(node->store, &due);
-    int64_t at = due_time(world, &due);
+    int64_t at = lapse_sim_node_due(world, &due);
     at = at < node->rests_until_ns ? node->rests_until_ns : at;
     if (at == node->housekeep_ns) {
         return;
@@ -197,6 +234,24 @@ void lapse_sim_node_schedule(struct lapse_world *world) {
                                                            .due_ns = at,
                                                            .actor = -1});
     }
+}
+
+/* Store time runs with the boot clock from where the last command saw it. */
+int64_t lapse_sim_node_due(const struct lapse_world *world, const struct lapse_due *due) {
+    const struct lapse_sim_node *node = &world->node;
+    int64_t at = INT64_MAX;
+    if (due->has_steady) {
+        struct lapse_span wait = lapse_steady_between(lapse_store_time(node->store), due->steady);
+        struct lapse_steady reading = {0};
+        if (lapse_ns_add(node->read_ns, wait.ns, &reading.ns)) {
+            at = lapse_sim_clock_at_boot(&node->clock, reading).ns;
+        }
+    }
+    if (due->has_wall) {
+        int64_t wall = lapse_sim_clock_at_wall(&node->clock, due->wall).ns;
+        at = wall < at ? wall : at;
+    }
+    return at < world->now.ns ? world->now.ns : at;
 }
 
 struct lapse_answer lapse_sim_node_answer(const struct lapse_result *result) {
@@ -354,6 +409,7 @@ static void tell_call(struct lapse_world *world, const struct lapse_sim_untold *
     if (stored != NULL) {
         call->answer = stored->u.apply.answer;
         lapse_sim_keylock_apply(world, call);
+        lapse_sim_resource_granted(world, call);
         lapse_world_emit_written(world, call, -1, &node->result);
         if (world->check_often) {
             lapse_world_check(world);
@@ -420,24 +476,4 @@ static void reply(struct lapse_world *world, const struct lapse_queue_item *item
     back.actor = call->actor;
     back.incarnation = call->incarnation;
     lapse_world_push(world, &back);
-}
-
-/* The first true time at which either clock has reached its due; INT64_MAX: nothing is due, or a
- * clock that stands still never reaches it. Store time runs with the boot clock from where the last
- * command saw it. */
-static int64_t due_time(const struct lapse_world *world, const struct lapse_due *due) {
-    const struct lapse_sim_node *node = &world->node;
-    int64_t at = INT64_MAX;
-    if (due->has_steady) {
-        struct lapse_span wait = lapse_steady_between(lapse_store_time(node->store), due->steady);
-        struct lapse_steady reading = {0};
-        if (lapse_ns_add(node->read_ns, wait.ns, &reading.ns)) {
-            at = lapse_sim_clock_at_boot(&node->clock, reading).ns;
-        }
-    }
-    if (due->has_wall) {
-        int64_t wall = lapse_sim_clock_at_wall(&node->clock, due->wall).ns;
-        at = wall < at ? wall : at;
-    }
-    return at < world->now.ns ? world->now.ns : at;
 }

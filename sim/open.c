@@ -6,6 +6,7 @@
 #include "fault.h"
 #include "link.h"
 #include "point.h"
+#include "program_run.h"
 #include "tenure.h"
 #include "world_events.h"
 
@@ -118,7 +119,8 @@ static bool make_tables(struct lapse_world *world) {
     if (ok) {
         number_loops(world);
     }
-    return ok && lapse_sim_point_open(world) && lapse_sim_link_open(world);
+    return ok && lapse_sim_point_open(world) && lapse_sim_link_open(world) &&
+           lapse_sim_program_open(world);
 }
 
 static void *table(struct lapse_world *world, size_t count, size_t item_bytes, bool *ok) {
@@ -133,7 +135,10 @@ static void number_loops(struct lapse_world *world) {
         world->strands[i].actor = -1; /* nobody's, until its task or loop begins */
     }
     for (size_t i = 0; i < world->plan->step_count; i++) {
-        bool loop = world->plan->steps[i].kind == LAPSE_STEP_LOOP;
+        const struct lapse_plan_step *step = &world->plan->steps[i];
+        bool loop = step->kind == LAPSE_STEP_LOOP;
+        world->has_still = world->has_still || (step->kind == LAPSE_STEP_AWAIT &&
+                                                step->u.await.kind == LAPSE_AWAIT_UNCHANGED);
         world->strand_of[i] = loop ? next : -1;
         next += loop ? 1 : 0;
     }
@@ -239,6 +244,11 @@ static enum lapse_status check_step(const struct lapse_plan *plan, size_t index,
         break;
     case LAPSE_STEP_OPERATOR:
         sound = step->actor < 0 && copy_fits(plan, &step->u.operator_act);
+        break;
+    case LAPSE_STEP_PROGRAM:
+        sound = in_range(step->u.program, plan->program_count) &&
+                plan->programs[step->u.program].actor == step->actor &&
+                in_range(step->actor, plan->setup.actor_count);
         break;
     case LAPSE_STEP_WORK:
     case LAPSE_STEP_AWAIT:

@@ -37,10 +37,13 @@ enum lapse_queue_kind {
     LAPSE_QUEUE_WORK_END,  /* the work is done */
     LAPSE_QUEUE_WORK_LOOK, /* a careful client looks at its clock during work */
     LAPSE_QUEUE_WORK_CUT,  /* the belief under which the work runs has ended */
+    LAPSE_QUEUE_ASK,       /* an acquire that waits asks again, or gives up */
+    LAPSE_QUEUE_STILL,     /* a key may have stood still long enough, or have ended */
     LAPSE_QUEUE_AWAITED,   /* what a strand waited for has come */
     LAPSE_QUEUE_PROBE,     /* index: the world step */
     LAPSE_QUEUE_FINAL,     /* index: the step */
-    LAPSE_QUEUE_REAP,      /* index: the world step */
+    LAPSE_QUEUE_REAP,      /* an operator's act; index: the world step */
+    LAPSE_QUEUE_PROGRAM,   /* a timer of a client program; index: its strand, id: the timer */
     LAPSE_QUEUE_CLOCK,     /* index: the world step whose change of a clock ends */
     LAPSE_QUEUE_CHAOS,     /* the next fault drawn by chance, or the end of them all */
     LAPSE_QUEUE_HEAL,      /* the end of a cut or link with `for:`; index: its step, or -1 */

@@ -311,6 +311,10 @@ static enum lapse_status make_resource(struct maker *maker) {
         status = number(maker, &maker->call->token, LAPSE_OPERAND_NUMBER, &request->has_token,
                         &request->token);
     }
+    if (status == LAPSE_OK) {
+        status = number(maker, &maker->call->not_after, LAPSE_OPERAND_DATE,
+                        &request->has_not_after, &request->not_after.ns);
+    }
     return status;
 }
 

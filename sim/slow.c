@@ -68,7 +68,8 @@ bool lapse_sim_slow_parks(struct lapse_world *world, const struct lapse_queue_it
     if (item->kind == LAPSE_QUEUE_TIMEOUT) {
         strand = world->calls[item->index].strand;
     } else if (item->kind != LAPSE_QUEUE_STEP && item->kind != LAPSE_QUEUE_TICK &&
-               item->kind != LAPSE_QUEUE_UNTIL) {
+               item->kind != LAPSE_QUEUE_UNTIL && item->kind != LAPSE_QUEUE_ASK &&
+               item->kind != LAPSE_QUEUE_STILL && item->kind != LAPSE_QUEUE_PROGRAM) {
         return false;
     }
     struct lapse_sim_task *task = &world->tasks[world->strands[strand].task];

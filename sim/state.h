@@ -23,7 +23,8 @@ enum lapse_sim_wait {
     LAPSE_WAIT_CALL,
     LAPSE_WAIT_WORK,
     LAPSE_WAIT_AWAIT, /* a name, or an event of its own watch */
-    LAPSE_WAIT_LOOP   /* a loop that holds up what follows */
+    LAPSE_WAIT_LOOP,  /* a loop that holds up what follows */
+    LAPSE_WAIT_PROGRAM /* nothing: a client program decides */
 };
 
 /* A grant that a step is under. `first` is the token that the grant began with; a lock made of a
@@ -49,7 +50,13 @@ struct lapse_sim_strand {
     int64_t sent_ns; /* work: when it began */
     int64_t work_end_ns; /* a reading of that clock */
     int64_t work_call;
+    bool work_tied; /* to its grant: it ends with the belief in it */
     struct lapse_sim_grant work_grant;
+    bool asks;         /* an acquire that waits has been sent, and may be again */
+    int64_t ask_until; /* until that clock reads this */
+    int64_t asked_ns;  /* when it was sent first */
+    int64_t still_since;    /* `unchanged`: since that clock read this */
+    int64_t still_revision; /* the key's; 0: it is absent */
 };
 
 /* A state that lasts until an instant: a pause of a process, a sleep of its machine, or a machine
@@ -87,6 +94,7 @@ struct lapse_sim_belief {
     struct lapse_sim_grant grant;
     int64_t since_call; /* the call that began it */
     struct lapse_bytes session; /* that the grant ends with; empty: none */
+    bool own;           /* of its client's own making: no call is about it */
     int64_t sent_ns;    /* send time of the last success */
     bool has_deadline;
     struct lapse_steady deadline;
@@ -106,6 +114,11 @@ struct lapse_sim_call {
     int64_t strand_gen;
     int32_t n;
     bool nowait;
+    bool program; /* of a client program, to which its answer goes */
+    int32_t tag;  /* by which that one knows it */
+    const struct lapse_plan_call *shape; /* what is kept of its words; else they are the step's */
+    bool has_timeout;
+    int64_t timeout_ns;
     bool answered; /* the client has a reply, if only `unknown` */
     bool copy;     /* the second copy of a request: nobody waits for its answer */
     bool told;     /* the reply is taken, but its client was paused before it went on */
@@ -166,8 +179,16 @@ struct lapse_sim_keylock {
     struct lapse_bytes owner;   /* its owner text */
 };
 
+/* Tokens, rising. */
+struct lapse_sim_tokens {
+    int64_t *items;
+    size_t count, cap;
+};
+
 struct lapse_sim_resource {
     struct lapse_sim_clock clock;
+    struct lapse_sim_tokens granted; /* of its lease, if it serves one alone */
+    struct lapse_sim_tokens used;    /* those that wrote, where each may write once */
     bool has_highest;
     int64_t highest;
     bool has_token; /* of the last write applied */
@@ -300,6 +321,8 @@ struct lapse_world {
     int32_t starved; /* how many tasks are */
     struct lapse_sim_point *points; /* in file order; NULL: the plan has none */
     size_t point_count;
+    struct lapse_program *programs; /* by the plan's; NULL: it has none */
+    bool has_still;                 /* some line waits for a key to stand still */
 };
 
 /* Keeps the first fault; the run ends with it. */

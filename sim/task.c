@@ -7,6 +7,7 @@
 #include "belief.h"
 #include "client.h"
 #include "loop.h"
+#include "program_run.h"
 #include "timer.h"
 #include "work.h"
 #include "world_events.h"
@@ -25,7 +26,6 @@ static bool need_met(const struct lapse_world *world, int32_t actor,
                      const struct lapse_answer *answer);
 static bool until_came(const struct lapse_world *world, int32_t strand,
                        const struct lapse_answer *answer);
-static void stop_tasks(struct lapse_world *world, int32_t actor, int32_t task);
 static void tell_if_stopped(struct lapse_world *world, int32_t actor);
 
 void lapse_sim_task_begin_all(struct lapse_world *world, int32_t actor) {
@@ -88,7 +88,7 @@ enum lapse_sim_flow lapse_sim_task_answered(struct lapse_world *world, int32_t s
     bool need_failed = false;
     struct lapse_action action = action_for(world, strand, step, n, verb, answer, &need_failed);
     if (action.kind == LAPSE_ACTION_STOP || action.kind == LAPSE_ACTION_STOP_ALL) {
-        stop_tasks(world, of->actor, action.kind == LAPSE_ACTION_STOP ? of->task : -1);
+        lapse_sim_task_stop(world, of->actor, action.kind == LAPSE_ACTION_STOP ? of->task : -1);
         return LAPSE_FLOW_STOPPED;
     }
     if (!need_failed && until_came(world, strand, answer)) {
@@ -106,6 +106,26 @@ enum lapse_sim_flow lapse_sim_task_answered(struct lapse_world *world, int32_t s
         return LAPSE_FLOW_WAIT;
     }
     return action.kind == LAPSE_ACTION_SKIP ? LAPSE_FLOW_SKIP : LAPSE_FLOW_ON;
+}
+
+/* Lines of `steps` that will not run for it are no fault of the scenario. */
+void lapse_sim_task_stop(struct lapse_world *world, int32_t actor, int32_t task) {
+    for (size_t i = 0; i < world->strand_count; i++) {
+        struct lapse_sim_strand *strand = &world->strands[i];
+        if (strand->actor != actor || !strand->running || (task >= 0 && strand->task != task)) {
+            continue;
+        }
+        strand->running = false;
+        strand->wait = LAPSE_WAIT_NONE;
+        strand->gen++;
+        const struct lapse_plan_task *plan = &world->plan->tasks[strand->task];
+        world->tasks[strand->task].stopped = true;
+        for (size_t k = 0; k < plan->step_count; k++) {
+            enum lapse_sim_ran *ran = &world->ran[plan->steps[k]];
+            *ran = *ran == LAPSE_RAN_NOT ? LAPSE_RAN_EXCUSED : *ran;
+        }
+    }
+    tell_if_stopped(world, actor);
 }
 
 void lapse_sim_task_kill_all(struct lapse_world *world, int32_t actor) {
@@ -271,6 +291,7 @@ static enum lapse_sim_flow start_line(struct lapse_world *world, int32_t strand,
     int32_t step = lapse_sim_task_step(world, strand);
     of->gen++;
     of->wait = LAPSE_WAIT_NONE;
+    of->asks = false;
     world->ran[step] = LAPSE_RAN_YES;
     switch (world->plan->steps[step].kind) {
     case LAPSE_STEP_CALL:
@@ -281,6 +302,8 @@ static enum lapse_sim_flow start_line(struct lapse_world *world, int32_t strand,
         return lapse_sim_await_begin(world, strand);
     case LAPSE_STEP_LOOP:
         return lapse_sim_loop_begin(world, strand);
+    case LAPSE_STEP_PROGRAM:
+        return lapse_sim_program_begin(world, strand);
     case LAPSE_STEP_PROBE:
     case LAPSE_STEP_FAULT:
     case LAPSE_STEP_OPERATOR:
@@ -330,27 +353,6 @@ static bool until_came(const struct lapse_world *world, int32_t strand,
     const struct lapse_plan_loop *loop = &world->plan->steps[step].u.loop;
     return loop->until == LAPSE_UNTIL_ANSWER &&
            (loop->until_statuses & LAPSE_HANDLED_BIT(answer->status)) != 0;
-}
-
-/* Stops one task with its loops, or (task -1) all of an actor. Lines of `steps` that will not run
- * for it are no fault of the scenario. */
-static void stop_tasks(struct lapse_world *world, int32_t actor, int32_t task) {
-    for (size_t i = 0; i < world->strand_count; i++) {
-        struct lapse_sim_strand *strand = &world->strands[i];
-        if (strand->actor != actor || !strand->running || (task >= 0 && strand->task != task)) {
-            continue;
-        }
-        strand->running = false;
-        strand->wait = LAPSE_WAIT_NONE;
-        strand->gen++;
-        const struct lapse_plan_task *plan = &world->plan->tasks[strand->task];
-        world->tasks[strand->task].stopped = true;
-        for (size_t k = 0; k < plan->step_count; k++) {
-            enum lapse_sim_ran *ran = &world->ran[plan->steps[k]];
-            *ran = *ran == LAPSE_RAN_NOT ? LAPSE_RAN_EXCUSED : *ran;
-        }
-    }
-    tell_if_stopped(world, actor);
 }
 
 static void tell_if_stopped(struct lapse_world *world, int32_t actor) {

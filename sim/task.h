@@ -29,6 +29,8 @@ void lapse_sim_task_strand_over(struct lapse_world *world, int32_t strand);
 enum lapse_sim_flow lapse_sim_task_answered(struct lapse_world *world, int32_t strand,
                                             const struct lapse_plan_step *step, int32_t n, int verb,
                                             const struct lapse_answer *answer);
+/* Stops one task with its loops, or (task -1) all of an actor. */
+void lapse_sim_task_stop(struct lapse_world *world, int32_t actor, int32_t task);
 /* Ends every strand of an actor without a word: a crash. */
 void lapse_sim_task_kill_all(struct lapse_world *world, int32_t actor);
 /* The number that `$n` and events show for a strand's current line: which of its own `times`, else

@@ -7,7 +7,9 @@
 
 #include "await.h"
 #include "link.h"
+#include "member.h"
 #include "node.h"
+#include "program_run.h"
 #include "world_events.h"
 
 #include <string.h>
@@ -106,6 +108,7 @@ void lapse_sim_watcher_deliver(struct lapse_world *world, const struct lapse_que
     }
     if (stored != NULL) {
         lapse_sim_await_delivered(world, item->actor, &stored->u.deliver.event);
+        lapse_sim_program_told(world, item->actor, &stored->u.deliver.event);
     }
     lapse_sim_watcher_drop(world, delivery);
 }
@@ -251,7 +254,7 @@ static void add_watcher(struct lapse_world *world, const struct lapse_sim_call *
         .store_id = call->answer.watcher - world->node.watcher_base,
         .actor = call->actor,
         .incarnation = call->incarnation,
-        .watch = world->plan->steps[call->step].u.call.watch,
+        .watch = lapse_sim_member_plan(world, call)->watch,
         .step = call->step,
         .bucket = call->request.command.bucket,
         .key = call->request.command.key,

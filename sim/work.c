@@ -5,12 +5,14 @@
 
 #include "belief.h"
 #include "client.h"
+#include "program_run.h"
 #include "request.h"
 #include "slow.h"
 #include "timer.h"
 #include "world_events.h"
 
-static bool may_begin(struct lapse_world *world, const struct lapse_plan_step *step,
+static void start(struct lapse_world *world, const struct lapse_sim_call *drawn, int64_t due_ns);
+static bool may_begin(struct lapse_world *world, int32_t strand,
                       const struct lapse_sim_call *call);
 static bool is_careful(const struct lapse_world *world, int32_t actor);
 static void arm(struct lapse_world *world, int32_t strand);
@@ -20,7 +22,6 @@ static void finish(struct lapse_world *world, int32_t strand, enum lapse_status 
 enum lapse_sim_flow lapse_sim_work_begin(struct lapse_world *world, int32_t strand,
                                          int64_t due_ns) {
     const struct lapse_plan_step *step = &world->plan->steps[lapse_sim_task_step(world, strand)];
-    struct lapse_sim_strand *works = &world->strands[strand];
     struct lapse_sim_call call = lapse_sim_client_call(world, strand, LAPSE_CALL_WORK);
     struct lapse_sim_miss miss = {0};
     enum lapse_status status = LAPSE_ABSENT;
@@ -35,21 +36,32 @@ enum lapse_sim_flow lapse_sim_work_begin(struct lapse_world *world, int32_t stra
         return lapse_sim_client_refuse(world, &call, status != LAPSE_OK ? status : LAPSE_INVALID);
     }
     call.grant = lapse_sim_belief_grant(world, &call);
-    if (!may_begin(world, step, &call)) {
+    world->strands[strand].work_tied = step->has_under;
+    if (!may_begin(world, strand, &call)) {
         return lapse_sim_client_refuse(world, &call, LAPSE_TOO_LATE);
     }
-    call.id = ++world->next_call;
-    if (lapse_sim_client_invoke(world, &call, due_ns) == NULL) {
-        return LAPSE_FLOW_WAIT;
-    }
-    works->wait = LAPSE_WAIT_WORK;
-    works->sent_ns = world->now.ns;
-    works->work_call = call.id;
-    works->work_grant = call.grant;
-    int64_t needs = lapse_sim_slow_work(world, call.actor, call.request.work.ns);
-    works->work_end_ns = lapse_sim_timer_in(world, call.actor, needs);
-    arm(world, strand);
+    start(world, &call, due_ns);
     return LAPSE_FLOW_WAIT;
+}
+
+void lapse_sim_work_spend(struct lapse_world *world, int32_t strand, struct lapse_span span,
+                          bool tied, int64_t token) {
+    struct lapse_sim_call call = lapse_sim_client_call(world, strand, LAPSE_CALL_WORK);
+    call.request.work = span;
+    call.program = true;
+    for (size_t i = 0; i < world->belief_count && tied; i++) {
+        const struct lapse_sim_belief *belief = &world->beliefs[i];
+        if (belief->actor == call.actor && belief->grant.ref.token == token) {
+            call.grant = belief->grant;
+        }
+    }
+    world->strands[strand].work_tied = tied;
+    bool may = call.grant.ref.given ? may_begin(world, strand, &call) : !tied;
+    if (!may) {
+        lapse_sim_client_refuse(world, &call, LAPSE_TOO_LATE);
+        return;
+    }
+    start(world, &call, world->now.ns);
 }
 
 void lapse_sim_work_event(struct lapse_world *world, const struct lapse_queue_item *item) {
@@ -112,12 +124,10 @@ void lapse_sim_work_cut(struct lapse_world *world, int32_t actor,
         if (works->actor != actor || !works->running || works->wait != LAPSE_WAIT_WORK) {
             continue;
         }
-        const struct lapse_plan_step *step =
-            &world->plan->steps[lapse_sim_task_step(world, (int32_t)i)];
         bool under = works->work_grant.ref.given && works->work_grant.first == grant->first &&
                      works->work_grant.ref.key_lock == grant->ref.key_lock &&
                      lapse_bytes_equal(works->work_grant.ref.name, grant->ref.name);
-        if (under && (step->has_under || is_careful(world, actor))) {
+        if (under && (works->work_tied || is_careful(world, actor))) {
             struct lapse_queue_item cut = lapse_sim_task_item(
                 world, (int32_t)i, LAPSE_QUEUE_WORK_CUT, world->now.ns, LAPSE_PHASE_UNDER_WAY);
             lapse_world_push(world, &cut);
@@ -125,7 +135,23 @@ void lapse_sim_work_cut(struct lapse_world *world, int32_t actor,
     }
 }
 
-static bool may_begin(struct lapse_world *world, const struct lapse_plan_step *step,
+static void start(struct lapse_world *world, const struct lapse_sim_call *drawn, int64_t due_ns) {
+    struct lapse_sim_call call = *drawn;
+    struct lapse_sim_strand *works = &world->strands[call.strand];
+    call.id = ++world->next_call;
+    if (lapse_sim_client_invoke(world, &call, due_ns) == NULL) {
+        return;
+    }
+    works->wait = LAPSE_WAIT_WORK;
+    works->sent_ns = world->now.ns;
+    works->work_call = call.id;
+    works->work_grant = call.grant;
+    int64_t needs = lapse_sim_slow_work(world, call.actor, call.request.work.ns);
+    works->work_end_ns = lapse_sim_timer_in(world, call.actor, needs);
+    arm(world, call.strand);
+}
+
+static bool may_begin(struct lapse_world *world, int32_t strand,
                       const struct lapse_sim_call *call) {
     if (!call->grant.ref.given) {
         return true;
@@ -133,7 +159,8 @@ static bool may_begin(struct lapse_world *world, const struct lapse_plan_step *s
     if (is_careful(world, call->actor)) {
         return lapse_sim_belief_look(world, call->actor, &call->grant, call->step);
     }
-    return !step->has_under || lapse_sim_belief_find(world, call->actor, &call->grant) != NULL;
+    return !world->strands[strand].work_tied ||
+           lapse_sim_belief_find(world, call->actor, &call->grant) != NULL;
 }
 
 static bool is_careful(const struct lapse_world *world, int32_t actor) {
@@ -175,6 +202,10 @@ static void finish(struct lapse_world *world, int32_t strand, enum lapse_status 
     works->wait = LAPSE_WAIT_NONE;
     works->gen++;
     lapse_sim_client_answer(world, &call, true);
+    if (lapse_sim_program_is(world, strand)) {
+        lapse_sim_program_worked(world, strand, status);
+        return;
+    }
     lapse_sim_task_go_on(
         world, strand,
         lapse_sim_task_answered(world, strand, step, call.n, LAPSE_CALL_WORK, &call.answer));

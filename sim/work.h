@@ -7,6 +7,9 @@
 
 /* Begins the WORK step of a strand's current line. */
 enum lapse_sim_flow lapse_sim_work_begin(struct lapse_world *world, int32_t strand, int64_t due_ns);
+/* The same for a client program, which waits: tied to the grant with this token, or not. */
+void lapse_sim_work_spend(struct lapse_world *world, int32_t strand, struct lapse_span span,
+                          bool tied, int64_t token);
 /* WORK_END, WORK_LOOK or WORK_CUT. */
 void lapse_sim_work_event(struct lapse_world *world, const struct lapse_queue_item *item);
 /* An actor wakes: its work goes on for what was left when it was paused. */

@@ -3,6 +3,7 @@
  * who it happens to. */
 #include "sim/world.h"
 
+#include "ask.h"
 #include "await.h"
 #include "belief.h"
 #include "chaos.h"
@@ -15,7 +16,9 @@
 #include "node.h"
 #include "open.h"
 #include "probe.h"
+#include "program_run.h"
 #include "slow.h"
+#include "still.h"
 #include "watcher.h"
 #include "work.h"
 #include "world_events.h"
@@ -197,6 +200,9 @@ static bool is_stale(const struct lapse_world *world, const struct lapse_queue_i
         bool late = item->kind == LAPSE_QUEUE_TIMEOUT && call->answered;
         return call->id != item->id || late;
     }
+    if (item->kind == LAPSE_QUEUE_PROGRAM) {
+        return lapse_sim_program_stale(world, item);
+    }
     return is_of_strand(item->kind) && world->strands[item->index].gen != item->id;
 }
 
@@ -273,6 +279,15 @@ static void dispatch(struct lapse_world *world, const struct lapse_queue_item *i
     case LAPSE_QUEUE_WORK_CUT:
         lapse_sim_work_event(world, item);
         break;
+    case LAPSE_QUEUE_ASK:
+        lapse_sim_ask_event(world, item);
+        break;
+    case LAPSE_QUEUE_STILL:
+        lapse_sim_still_event(world, item->index);
+        break;
+    case LAPSE_QUEUE_PROGRAM:
+        lapse_sim_program_fired(world, item);
+        break;
     case LAPSE_QUEUE_AWAITED:
         lapse_sim_task_go_on(world, item->index, LAPSE_FLOW_ON);
         break;
@@ -293,8 +308,10 @@ static void dispatch(struct lapse_world *world, const struct lapse_queue_item *i
 static void operate(struct lapse_world *world, const struct lapse_queue_item *item) {
     switch (world->plan->steps[item->index].u.operator_act.verb) {
     case LAPSE_OPERATOR_REAP:
-    case LAPSE_OPERATOR_REVOKE:
         lapse_sim_node_reap(world, item);
+        break;
+    case LAPSE_OPERATOR_REVOKE:
+        lapse_sim_node_revoke(world, item);
         break;
     case LAPSE_OPERATOR_BACKUP:
     case LAPSE_OPERATOR_RESTORE:

@@ -6,6 +6,7 @@
 static const struct lapse_cli_topic topics[] = {
     {"scenarios", "how a scenario is written: every word", NULL, lapse_cli_words_print},
     {"profiles", "what each profile does: every policy", NULL, lapse_cli_profiles_print},
+    {"programs", "clients written in C: what each does and takes", NULL, lapse_cli_programs_print},
     {"durations", "spans of time, dates, arithmetic",
      "A duration is a number with a unit, or several joined, read exactly:\n"
      "  30s  15m  1h30m  500ms  3us  1ns  30d  2w         (d is 24 h)\n"

@@ -19,5 +19,7 @@ void lapse_cli_words_print(void);
 bool lapse_cli_word_print(const char *name);
 /* profiles.c: each policy with its values, and what each profile has of them. */
 void lapse_cli_profiles_print(void);
+/* programs.c: each client program with its words. */
+void lapse_cli_programs_print(void);
 
 #endif

@@ -230,7 +230,7 @@ enum lapse_operator_verb {
 struct lapse_plan_operator {
     enum lapse_operator_verb verb;
     int32_t node;
-    struct lapse_text lease; /* REVOKE */
+    struct lapse_text lease; /* REVOKE: fixed */
     int32_t copy;            /* BACKUP RESTORE: which, from 0 */
     bool restored;           /* RESTORE: the store is told that it is an old copy */
 };
@@ -242,7 +242,8 @@ enum lapse_step_kind {
     LAPSE_STEP_LOOP,
     LAPSE_STEP_PROBE,
     LAPSE_STEP_FAULT,
-    LAPSE_STEP_OPERATOR
+    LAPSE_STEP_OPERATOR,
+    LAPSE_STEP_PROGRAM /* the only line of a task: a client written in C runs, until it ends */
 };
 struct lapse_plan_step {
     enum lapse_step_kind kind;
@@ -274,6 +275,7 @@ struct lapse_plan_step {
         struct lapse_plan_probe probe;
         struct lapse_plan_fault fault;
         struct lapse_plan_operator operator_act;
+        int32_t program; /* index in `programs` */
     } u;
 };
 
