@@ -6,7 +6,8 @@
  * they are durable.
  *
  *   C1  with `sync: full` or `normal`, no command is decided at a store time above the ceiling of
- *       store time: a MARK precedes it, or its own synced commit has raised the ceiling
+ *       store time: a MARK precedes it, or its own synced commit has raised the ceiling. While
+ *       nothing is durable no instant lies below it, the first one either
  *   C2  every synced commit raises that ceiling to 1 s above its instant; no other commit does, so
  *       what is lost with an unsynced tail never held a ceiling up
  *   C3  an ephemeral token lies at or below the ceiling of tokens, which a MARK raises beforehand
@@ -145,9 +146,11 @@ void lapse_ceiling_numbers(struct lapse_state *state) {
     }
 }
 
-/* Whether the instant lies above what may be shown. */
+/* Whether the instant lies above what may be shown. Of a store that has made nothing durable no
+ * instant may: it would begin again at 0 when it is opened anew. */
 static bool above(const struct lapse_job *job) {
-    return job->now.store.ns > job->state->ceilings.store.ns;
+    int64_t ceiling = job->state->ceilings.store.ns;
+    return ceiling == 0 || job->now.store.ns > ceiling;
 }
 
 /* What precedes a reap must itself need nothing before it, so where a flush is owed the mark comes

@@ -98,6 +98,11 @@ Test(log, stores_fed_the_same_log_are_alike_whatever_was_read) {
         lapse_testing_journal_init(&journal);
         lapse_testing_open_with(&leader, &journal, 4);
         lapse_testing_open(&replica);
+        struct lapse_command first = {.verb = LAPSE_VERB_INSPECT, .key = lapse_bytes_of("a")};
+        struct lapse_command mark;
+        cr_assert_eq(lapse_preceding(leader.store, &first, &mark, &leader.err), LAPSE_OK,
+                     "nothing is durable yet, so no instant may be shown");
+        feed(&leader, &replica, &mark);
         for (int k = 0; k < 2; k++) {
             struct lapse_testing *each = k == 0 ? &leader : &replica;
             lapse_testing_bucket(each, "idle", LAPSE_TERM_IDLE, S(8), S(60));
