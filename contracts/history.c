@@ -76,6 +76,24 @@ uint64_t lapse_history_digest(const struct lapse_history *history) {
     return lapse_digest_value(&history->digest);
 }
 
+uint64_t lapse_history_event_digest(const struct lapse_history_event *event) {
+    struct lapse_digest digest;
+    lapse_digest_begin(&digest);
+    lapse_feed_event(&digest, event);
+    return lapse_digest_value(&digest);
+}
+
+size_t lapse_history_part(const struct lapse_history *a, const struct lapse_history *b,
+                          size_t count) {
+    for (size_t i = 0; i < count && (i < a->count || i < b->count); i++) {
+        if (i >= a->count || i >= b->count ||
+            lapse_history_event_digest(a->events[i]) != lapse_history_event_digest(b->events[i])) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
 struct lapse_history_mark lapse_history_mark(const struct lapse_history *history) {
     return (struct lapse_history_mark){
         .count = history->count,

@@ -20,7 +20,8 @@ static bool make_look(const struct lapse_trackers *trackers,
 
 bool lapse_looks_any(const struct lapse_trackers *trackers, const struct lapse_history_event *event,
                      bool open, lapse_look_concerns *concerns) {
-    for (size_t i = 0; i < count_looks(trackers, event); i++) {
+    size_t count = count_looks(trackers, event);
+    for (size_t i = 0; i < count; i++) {
         struct lapse_look look;
         if (make_look(trackers, event, i, &look) && (open || is_sure(trackers, &look)) &&
             concerns(trackers, &look))
@@ -32,7 +33,8 @@ bool lapse_looks_any(const struct lapse_trackers *trackers, const struct lapse_h
 bool lapse_looks_all(const struct lapse_trackers *trackers, const struct lapse_history_event *event,
                      bool open, lapse_look_concerns *concerns, lapse_look_check *check,
                      struct lapse_violation *ret) {
-    for (size_t i = 0; i < count_looks(trackers, event); i++) {
+    size_t count = count_looks(trackers, event);
+    for (size_t i = 0; i < count; i++) {
         struct lapse_look look;
         if (make_look(trackers, event, i, &look) && (open || is_sure(trackers, &look)) &&
             concerns(trackers, &look) &&
@@ -243,16 +245,20 @@ static bool look_at_decision(const struct lapse_trackers *trackers,
                              const struct lapse_history_event *event, size_t index,
                              struct lapse_look *ret) {
     const struct lapse_request *request = lapse_tracked_request(trackers, event);
-    struct lapse_member member;
     if (request->verb >= LAPSE_CALL_WRITE ||
         lapse_member_hidden(request, &event->u.apply.answer, index))
         return false;
-    lapse_member_at(trackers, request, &event->u.apply.answer, index, &member);
-    ret->command = member.command;
-    ret->verb = (int)member.command->verb;
-    ret->own = member.answer;
-    ret->answer = &ret->own;
-    ret->in_batch = member.in_batch;
+    ret->command = &request->command;
+    ret->answer = &event->u.apply.answer;
+    if (request->verb == LAPSE_VERB_BATCH) {
+        struct lapse_member member;
+        lapse_member_at(trackers, request, &event->u.apply.answer, index, &member);
+        ret->command = member.command;
+        ret->own = member.answer;
+        ret->answer = &ret->own;
+        ret->in_batch = member.in_batch;
+    }
+    ret->verb = (int)ret->command->verb;
     ret->bucket_name = ret->command->bucket;
     ret->key_name = ret->command->key;
     return true;

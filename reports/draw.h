@@ -63,6 +63,14 @@ const struct lapse_diag *lapse_view_diag(const struct lapse_result_view *view);
 void lapse_failure_draw(struct lapse_out *out, const struct lapse_result_view *view,
                         const struct lapse_style *style);
 
-extern const lapse_format lapse_format_pretty, lapse_format_tap, lapse_format_junit;
+/* A view with a parting (parting.c): a sentence; the event as it came first, or again; both, a line
+ * each. */
+void lapse_parting_say(struct lapse_out *out, const struct lapse_parting *parting);
+void lapse_parting_event(struct lapse_out *out, const struct lapse_result_view *view, bool again);
+void lapse_parting_draw(struct lapse_out *out, const struct lapse_result_view *view,
+                        const char *indent);
+
+extern const lapse_format lapse_format_pretty, lapse_format_tap, lapse_format_junit,
+    lapse_format_digests;
 
 #endif

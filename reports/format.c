@@ -7,8 +7,9 @@ static const lapse_format *const formats[] = {
     &lapse_format_pretty,
     &lapse_format_tap,
     &lapse_format_junit,
+    &lapse_format_digests,
 };
-static const char *const names[] = {"pretty", "tap", "junit", NULL};
+static const char *const names[] = {"pretty", "tap", "junit", "digests", NULL};
 
 const lapse_format *lapse_format_find(const char *name) {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -69,6 +70,7 @@ void lapse_replay_line(struct lapse_out *out, const struct lapse_result_view *vi
     }
     lapse_out_format(out, " --seed %llu", (unsigned long long)view->seed);
     lapse_out_text(out, view->promise_strict ? " --promise strict" : "");
+    lapse_out_text(out, view->parting != NULL ? " --check-determinism" : "");
 }
 
 const char *lapse_exit_sentence(int exit_code) {

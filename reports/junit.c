@@ -32,7 +32,7 @@ static void junit_begin(struct lapse_out *out, const struct lapse_style *style,
                         const struct lapse_totals *totals) {
     (void)style;
     size_t tests = totals->scenarios + totals->mistaken_files;
-    size_t errors = totals->inconclusive + totals->broken + totals->mistaken_files;
+    size_t errors = totals->inconclusive + totals->parted + totals->broken + totals->mistaken_files;
     lapse_out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     lapse_out_format(out,
                      "<testsuites name=\"lapse\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
@@ -47,7 +47,7 @@ static void junit_begin(struct lapse_out *out, const struct lapse_style *style,
 static void junit_scenario(struct lapse_out *out, const struct lapse_style *style,
                            const struct lapse_result_view *view) {
     put_case(out, view->file, view->name, view);
-    bool passed = !view->broken && view->outcome == LAPSE_OUTCOME_PASSED;
+    bool passed = lapse_view_passed(view);
     struct lapse_out told;
     lapse_out_init(&told, out->alloc);
     if (passed && view->note != NULL) {
@@ -77,7 +77,16 @@ static void put_failed(struct lapse_out *out, const struct lapse_style *style,
         (void)lapse_out_safe_text(&body, view->why);
         lapse_out_text(&body, "\n\n");
     }
-    if (!view->broken) {
+    struct lapse_out said;
+    lapse_out_init(&said, out->alloc);
+    bool parted = lapse_view_parted(view);
+    if (view->parting != NULL) {
+        lapse_parting_say(&said, view->parting);
+        lapse_out_text(&body, said.text != NULL ? said.text : "");
+        lapse_out_text(&body, "\n\n");
+        lapse_parting_draw(&body, view, "    ");
+    }
+    if (!view->broken && !parted) {
         lapse_failure_draw(&body, view, &plain);
     }
     lapse_out_text(&body, "    replay    ");
@@ -87,11 +96,17 @@ static void put_failed(struct lapse_out *out, const struct lapse_style *style,
     bool failed = !view->broken && view->outcome == LAPSE_OUTCOME_VIOLATED;
     const char *type = view->starved  ? "memory"
                        : view->broken ? "bug"
+                       : parted       ? "not-deterministic"
                        : !failed      ? "inconclusive"
                                       : "violated";
-    const char *message = view->why != NULL ? view->why : diag != NULL ? diag->message : "";
+    const char *message = parted && said.text != NULL ? said.text
+                          : view->why != NULL         ? view->why
+                          : diag != NULL              ? diag->message
+                                                      : "";
     put_problem(out, failed ? "failure" : "error", failed && diag != NULL ? diag->code : type,
                 message, &body);
+    out->failed = out->failed || said.failed;
+    lapse_out_free(&said);
     lapse_out_free(&body);
 }
 

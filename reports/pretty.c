@@ -20,6 +20,8 @@ static void file_mistakes(struct lapse_out *out, const struct lapse_style *style
 static void file_counts(struct lapse_out *out, const struct lapse_file_view *view);
 static void scenario_passed(struct lapse_out *out, const struct lapse_style *style,
                             const struct lapse_result_view *view);
+static void put_parting(struct lapse_out *out, const struct lapse_style *style,
+                        const struct lapse_result_view *view);
 static void put_story(struct lapse_out *out, const struct lapse_style *style,
                       const struct lapse_result_view *view);
 static void put_word(struct lapse_out *out, const struct lapse_style *style, enum lapse_paint paint,
@@ -49,7 +51,7 @@ static void pretty_begin(struct lapse_out *out, const struct lapse_style *style,
 static void pretty_file(struct lapse_out *out, const struct lapse_style *style,
                         const struct lapse_file_view *view) {
     bool mistaken = view->diags != NULL && view->diags->count > 0;
-    bool failed = view->failed > 0 || view->broken > 0 || mistaken;
+    bool failed = view->failed > 0 || view->parted > 0 || view->broken > 0 || mistaken;
     if (view->scenarios == 0 && !failed) {
         return;
     }
@@ -91,6 +93,9 @@ static void file_counts(struct lapse_out *out, const struct lapse_file_view *vie
     if (view->inconclusive > 0) {
         lapse_out_format(out, ", %zu inconclusive", view->inconclusive);
     }
+    if (view->parted > 0) {
+        lapse_out_format(out, ", %zu not deterministic", view->parted);
+    }
     if (view->broken > 0) {
         lapse_out_format(out, ", %zu broken off", view->broken);
     }
@@ -105,15 +110,17 @@ static void file_counts(struct lapse_out *out, const struct lapse_file_view *vie
 
 static void pretty_scenario(struct lapse_out *out, const struct lapse_style *style,
                             const struct lapse_result_view *view) {
-    if (!view->broken && view->outcome == LAPSE_OUTCOME_PASSED) {
+    if (lapse_view_passed(view)) {
         scenario_passed(out, style, view);
         return;
     }
     lapse_out_text(out, "\n");
-    bool open = !view->broken && view->outcome == LAPSE_OUTCOME_INCONCLUSIVE;
+    bool parted = lapse_view_parted(view);
+    bool open = !view->broken && !parted && view->outcome == LAPSE_OUTCOME_INCONCLUSIVE;
     put_word(out, style, open ? LAPSE_PAINT_WARN : LAPSE_PAINT_ERROR,
              view->starved  ? "OUT "
              : view->broken ? "BUG "
+             : parted       ? "DIFF"
              : open         ? "OPEN"
                             : "FAIL");
     lapse_out_safe_text(out, view->file);
@@ -134,7 +141,10 @@ static void pretty_scenario(struct lapse_out *out, const struct lapse_style *sty
         lapse_out_wrap(out, view->why, 2, 2, style->width);
         lapse_out_text(out, "\n\n");
     }
-    if (!view->broken) {
+    if (view->parting != NULL) {
+        put_parting(out, style, view);
+    }
+    if (!view->broken && !parted) {
         lapse_failure_draw(out, view, style);
         lapse_unpromised_lines(out, view, "    ", true);
     }
@@ -142,6 +152,20 @@ static void pretty_scenario(struct lapse_out *out, const struct lapse_style *sty
     lapse_replay_line(out, view);
     lapse_out_text(out, "\n");
     lapse_out_text(out, "\n");
+}
+
+static void put_parting(struct lapse_out *out, const struct lapse_style *style,
+                        const struct lapse_result_view *view) {
+    struct lapse_out said;
+    lapse_out_init(&said, out->alloc);
+    lapse_parting_say(&said, view->parting);
+    lapse_out_text(out, "  ");
+    lapse_out_wrap(out, said.text != NULL ? said.text : "", 2, 2, style->width);
+    lapse_out_text(out, "\n\n");
+    lapse_parting_draw(out, view, "    ");
+    lapse_out_text(out, "\n");
+    out->failed = out->failed || said.failed;
+    lapse_out_free(&said);
 }
 
 /* Calls that still waited for an answer when the run was over: they lie just before its end. */
@@ -248,6 +272,10 @@ static void pretty_end(struct lapse_out *out, const struct lapse_style *style,
         lapse_out_format(out, "%s of simulated time\n",
                          lapse_span_print((struct lapse_span){simulated}, buf));
     }
+    if (style->verbose >= 0 && totals->again > 0 && totals->parted == 0) {
+        lapse_out_format(out, "%llu of %llu runs made again, with the same history\n",
+                         (unsigned long long)totals->again, (unsigned long long)totals->runs);
+    }
     if (style->verbose >= 0 && totals->skipped_folders > 0) {
         lapse_out_count(out, totals->skipped_folders, "folder", "folders");
         lapse_out_text(out, " skipped, as .lapse-skip in it asks\n");
@@ -282,6 +310,9 @@ static void end_counts(struct lapse_out *out, const struct lapse_totals *totals)
     lapse_out_format(out, "%zu passed, %zu failed", totals->passed, totals->failed);
     if (totals->inconclusive > 0) {
         lapse_out_format(out, ", %zu inconclusive", totals->inconclusive);
+    }
+    if (totals->parted > 0) {
+        lapse_out_format(out, ", %zu not deterministic", totals->parted);
     }
     if (totals->broken > 0) {
         lapse_out_format(out, ", %zu broken off", totals->broken);

@@ -11,6 +11,7 @@ static void tap_file(struct lapse_out *out, const struct lapse_style *style,
                      const struct lapse_file_view *view);
 static void tap_end(struct lapse_out *out, const struct lapse_style *style,
                     const struct lapse_totals *totals, const char *replay);
+static void put_parting(struct lapse_out *out, const struct lapse_result_view *view);
 static void put_description(struct lapse_out *out, const char *text);
 static void put_quoted(struct lapse_out *out, const char *key, const char *text);
 static void put_escaped(struct lapse_out *out, const char *text, const char *special);
@@ -29,7 +30,7 @@ static void tap_begin(struct lapse_out *out, const struct lapse_style *style,
 static void tap_scenario(struct lapse_out *out, const struct lapse_style *style,
                          const struct lapse_result_view *view) {
     (void)style;
-    bool ok = !view->broken && view->outcome == LAPSE_OUTCOME_PASSED;
+    bool ok = lapse_view_passed(view);
     lapse_out_text(out, ok ? "ok " LAPSE_FORMAT_INDEX " - " : "not ok " LAPSE_FORMAT_INDEX " - ");
     put_description(out, view->file);
     lapse_out_format(out, ":%d: ", view->line);
@@ -47,6 +48,7 @@ static void tap_scenario(struct lapse_out *out, const struct lapse_style *style,
     lapse_out_format(out, "  severity: %s\n",
                      view->starved                                 ? "memory"
                      : view->broken                                ? "bug"
+                     : lapse_view_parted(view)                     ? "nondeterminism"
                      : view->outcome == LAPSE_OUTCOME_INCONCLUSIVE ? "inconclusive"
                                                                    : "fail");
     if (view->why != NULL) {
@@ -55,6 +57,9 @@ static void tap_scenario(struct lapse_out *out, const struct lapse_style *style,
     if (diag != NULL) {
         put_diag(out, diag, "  ");
     }
+    if (view->parting != NULL) {
+        put_parting(out, view);
+    }
     struct lapse_out replay;
     lapse_out_init(&replay, out->alloc);
     lapse_replay_line(&replay, view);
@@ -62,6 +67,22 @@ static void tap_scenario(struct lapse_out *out, const struct lapse_style *style,
     lapse_out_free(&replay);
     lapse_out_text(out, "  ...\n");
     lapse_unpromised_lines(out, view, "# ", true);
+}
+
+static void put_parting(struct lapse_out *out, const struct lapse_result_view *view) {
+    static const char *const keys[] = {"  parting", "  first", "  again"};
+    for (int i = 0; i < 3; i++) {
+        struct lapse_out text;
+        lapse_out_init(&text, out->alloc);
+        if (i == 0) {
+            lapse_parting_say(&text, view->parting);
+        } else {
+            lapse_parting_event(&text, view, i == 2);
+        }
+        put_quoted(out, keys[i], text.text != NULL ? text.text : "");
+        out->failed = out->failed || text.failed;
+        lapse_out_free(&text);
+    }
 }
 
 static void tap_file(struct lapse_out *out, const struct lapse_style *style,
@@ -87,6 +108,9 @@ static void tap_end(struct lapse_out *out, const struct lapse_style *style,
     lapse_out_format(out, "# %zu passed, %zu failed", totals->passed, totals->failed);
     if (totals->inconclusive > 0) {
         lapse_out_format(out, ", %zu inconclusive", totals->inconclusive);
+    }
+    if (totals->parted > 0) {
+        lapse_out_format(out, ", %zu not deterministic", totals->parted);
     }
     if (totals->broken > 0) {
         lapse_out_format(out, ", %zu broken off", totals->broken);

@@ -336,7 +336,7 @@ static bool note(struct lapse_sim_disk *disk, struct lapse_sim_file *file,
     if (!lapse_sim_image_resize(disk->alloc, &file->written, old + pending.len)) {
         return false;
     }
-    if (pending.len > 0) {
+    if (bytes != NULL && pending.len > 0) {
         memcpy(file->written.bytes + old, bytes, pending.len);
     }
     pending.bytes = old;

@@ -124,7 +124,7 @@ static bool make_tables(struct lapse_world *world) {
 }
 
 static void *table(struct lapse_world *world, size_t count, size_t item_bytes, bool *ok) {
-    void *made = *ok ? lapse_alloc_zero(world->alloc, (count + 1) * item_bytes) : NULL;
+    void *made = *ok ? lapse_alloc_zero(world->alloc, (count > 0 ? count : 1) * item_bytes) : NULL;
     *ok = made != NULL;
     return made;
 }

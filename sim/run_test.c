@@ -47,6 +47,59 @@ Test(run, a_snapshot_restored_goes_on_to_the_same_history) {
     }
 }
 
+/* The planted nondeterminism is chance of another seed: all is the same until it is drawn. */
+Test(run, another_history_is_found_at_its_first_event_that_differs) {
+    static struct sketch sketch;
+    busy(&sketch);
+    struct lapse_error err = {0};
+    struct lapse_run first = {0};
+    struct lapse_again again = {0};
+    cr_assert_eq(lapse_run_plan(&sketch.plan, 1, &first, &err), LAPSE_OK);
+    cr_assert_eq(lapse_run_again(&sketch.plan, 1, &first, &again, &err), LAPSE_OK);
+    cr_assert(!again.differs && again.restored, "a run is not what it was");
+    cr_assert_eq(lapse_history_count(again.history), lapse_history_count(first.history));
+    lapse_again_free(&again);
+
+    cr_assert_eq(lapse_run_again(&sketch.plan, 2, &first, &again, &err), LAPSE_OK);
+    cr_assert(again.differs && !again.restored);
+    cr_assert(again.at > 0 && again.at < lapse_history_count(first.history));
+    for (size_t i = 0; i <= again.at; i++) {
+        uint64_t one = lapse_history_event_digest(lapse_history_at(first.history, i));
+        uint64_t other = lapse_history_event_digest(lapse_history_at(again.history, i));
+        cr_assert_eq(one == other, i < again.at, "event %zu", i);
+    }
+    lapse_again_free(&again);
+    lapse_run_free(&first);
+}
+
+/* 40 events and an END that says that it was cut: so a judge leaves a run that it stops. */
+Test(run, what_a_judge_has_cut_off_is_not_compared) {
+    static struct sketch sketch;
+    busy(&sketch);
+    struct lapse_error err = {0};
+    struct lapse_run whole = {0}, cut = {0};
+    struct lapse_again again = {0};
+    struct lapse_history_event end = {.kind = LAPSE_HISTORY_END, .actor = -1, .step = -1};
+    end.u.end.cut = true;
+    cr_assert_eq(lapse_run_plan(&sketch.plan, 1, &whole, &err), LAPSE_OK);
+    for (int changed = 0; changed <= 1; changed++) {
+        cr_assert_eq(lapse_history_open(lapse_alloc_libc(), 0, &cut.history, &err), LAPSE_OK);
+        for (size_t i = 0; i < 40; i++) {
+            struct lapse_history_event event = *lapse_history_at(whole.history, i);
+            event.n += changed == 1 && i == 39 ? 1 : 0;
+            (void)lapse_history_append(cut.history, &event);
+        }
+        (void)lapse_history_append(cut.history, &end);
+        cut.events = 40;
+        cr_assert_eq(lapse_run_again(&sketch.plan, 1, &cut, &again, &err), LAPSE_OK);
+        cr_assert_eq(again.differs, changed == 1);
+        cr_assert_eq(again.at, changed == 1 ? 39 : SIZE_MAX);
+        lapse_again_free(&again);
+        lapse_history_close(cut.history);
+    }
+    lapse_run_free(&whole);
+}
+
 Test(run, the_record_of_a_seeded_run_replays_it) {
     static struct sketch sketch;
     busy(&sketch);

@@ -26,7 +26,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { CHECK_EVERY = 1024 };
+enum { CHECK_EVERY = 1024, FIRST_BYTES = 1024, FEWEST = 2, USUAL = 8 };
 
 static void check_clocks(struct lapse_world *world);
 static bool take_next(struct lapse_world *world, struct lapse_queue_item *ret);
@@ -96,6 +96,12 @@ void lapse_world_push(struct lapse_world *world, const struct lapse_queue_item *
 
 bool lapse_world_grow(struct lapse_world *world, void **array, size_t *cap, size_t count,
                       size_t item_bytes) {
+    /* A table of large items begins with fewer of them: most worlds need no more. */
+    size_t few = FIRST_BYTES / item_bytes < FEWEST ? FEWEST : FIRST_BYTES / item_bytes;
+    if (*cap == 0 && count <= few && few < USUAL) {
+        *array = lapse_alloc_zero(world->alloc, few * item_bytes);
+        *cap = *array == NULL ? 0 : few;
+    }
     if (!lapse_alloc_grow(world->alloc, array, cap, count, item_bytes)) {
         lapse_world_fail(world, LAPSE_NOMEM, "the world's memory is full");
         return false;

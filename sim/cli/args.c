@@ -37,12 +37,14 @@ static const struct lapse_cli_command commands[] = {
      "  lapse run -k 'fence and not idle'  by words of the name\n"
      "  lapse run --report junit=out.xml   for a CI system\n"
      "  lapse run --runs 1000 chaos.yaml   with the seeds 1 to 1000\n",
-     "Exit: 0 passed, 1 violated, 3 file mistakes, 4 inconclusive, 5 nothing selected\n",
+     "Exit: 0 passed, 1 violated, 3 file mistakes, 4 inconclusive, 5 nothing selected,\n"
+     "      7 not deterministic\n",
      lapse_cli_run},
     {"replay", "Run one scenario again, with the whole story.", "FILE:LINE", 1, 1,
      "  lapse replay scenarios/x.yaml:12 --seed 1\n"
      "  lapse replay scenarios/x.yaml:12 --row 2 -v    every event\n",
-     "Exit: 0 passed, 1 violated, 3 file mistakes, 4 inconclusive\n", lapse_cli_replay},
+     "Exit: 0 passed, 1 violated, 3 file mistakes, 4 inconclusive, 7 not deterministic\n",
+     lapse_cli_replay},
     {"lint", "Check scenario files without running them.", "[PATH...]", 0, SIZE_MAX,
      "  lapse lint scenarios/\n", "Exit: 0 no mistakes, 3 mistakes\n", lapse_cli_lint},
     {"contracts", "List the contracts, or show one.", "[ID|PATH]", 0, 1,
@@ -65,12 +67,13 @@ static const struct lapse_cli_option options_table[] = {
     {'j', NULL, "N", "scenario files at a time (0: one for each core)", " run "},
     {0, "seed", "N", "the seed of all chance (1)", " run replay "},
     {0, "runs", "N", "N seeds from --seed on; once where no chance is drawn", " run "},
+    {0, "check-determinism", NULL, "make each run again; another history: exit 7", " run replay "},
     {0, "row", "N", "only row N of `vary`, from 0", " run replay "},
     {0, "promise", "strict", "a break of what the profile does not promise fails too",
      " run replay "},
     {0, "profile", "NAME", "what it keeps and breaks; scenarios are looked for in PATH",
      " contracts "},
-    {0, "report", "FORMAT[=PATH]", "pretty, tap or junit; may be given again", " run "},
+    {0, "report", "FORMAT[=PATH]", "pretty, tap, junit or digests; may be given again", " run "},
     {'q', NULL, NULL, "failures only", " run "},
     {'v', NULL, NULL, "each scenario's steps; -vv: every event", " run "},
     {'v', NULL, NULL, "every event (without: the steps)", " replay "},
@@ -235,6 +238,10 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
     default:
         break;
     }
+    if (strcmp(option->name, "check-determinism") == 0) {
+        options->check_determinism = true;
+        return true;
+    }
     if (strcmp(option->name, "report") == 0) {
         return apply_report(cursor, value);
     }
@@ -289,8 +296,8 @@ static bool apply_report(struct cursor *cursor, const char *value) {
     const lapse_format *format = lapse_format_find(name);
     if (format == NULL || (equals != NULL && equals[1] == '\0')) {
         lapse_error_set(cursor->err, LAPSE_INVALID,
-                        "--report takes pretty, tap or junit, and =PATH if it goes to a file, not "
-                        "'%s'",
+                        "--report takes pretty, tap, junit or digests, and =PATH if it goes to a "
+                        "file, not '%s'",
                         value);
         return false;
     }

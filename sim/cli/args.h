@@ -24,6 +24,7 @@ enum lapse_cli_exit {
     LAPSE_EXIT_MISTAKES = 3,
     LAPSE_EXIT_INCONCLUSIVE = 4,
     LAPSE_EXIT_NOTHING = 5,
+    LAPSE_EXIT_PARTED = 7, /* not deterministic */
     LAPSE_EXIT_BUG = 70
 };
 
@@ -47,9 +48,10 @@ struct lapse_cli_options {
     bool exit_first;
     int jobs; /* 0: as many as there are cores */
     uint64_t seed;
-    uint64_t runs;       /* --runs N: with so many seeds, from `seed` on */
-    bool promise_strict; /* --promise strict: also what the profile does not promise is judged */
-    const char *profile; /* --profile NAME */
+    uint64_t runs;          /* --runs N: with so many seeds, from `seed` on */
+    bool check_determinism; /* each run is made again and compared */
+    bool promise_strict;    /* --promise strict: also what the profile does not promise is judged */
+    const char *profile;    /* --profile NAME */
     bool has_row;
     int32_t row;
     size_t report_count;

@@ -209,8 +209,8 @@ static bool slot_failed(const struct lapse_cli_slot *slot) {
     bool failed = slot->death != 0;
     for (size_t at = 0;
          lapse_cli_record_read(slot->records.text, slot->records.len, &at, &record);) {
-        failed =
-            failed || record.head.failed > 0 || record.head.broken > 0 || record.head.mistakes > 0;
+        failed = failed || record.head.failed > 0 || record.head.parted > 0 ||
+                 record.head.broken > 0 || record.head.mistakes > 0;
     }
     return failed;
 }

@@ -16,6 +16,8 @@ struct lapse_cli_record {
     int64_t line, row;
     int64_t scenarios, passed, failed, inconclusive, broken; /* SCENARIO: one is 1; FILE: sums */
     int64_t starved;                                         /* of those broken: memory ran out */
+    int64_t parted;   /* SCENARIO, FILE: not deterministic */
+    int64_t again;    /* FILE: of its runs, those made again */
     int64_t repeats;  /* START: the name repeats in its file */
     int64_t expected; /* scenarios that broke what they list */
     int64_t mistakes;

@@ -81,10 +81,7 @@ static int replay_chosen(const struct lapse_cli_options *options,
         lapse_cli_plan_run(file, i, choice, options->seed, &result);
         lapse_cli_document_follow(file, i, choice, true, &document, &result);
         int shown = show_result(&result, style, &out);
-        bool worse = code == LAPSE_EXIT_NOTHING || code == LAPSE_EXIT_PASSED ||
-                     shown == LAPSE_EXIT_BUG ||
-                     (code == LAPSE_EXIT_INCONCLUSIVE && shown != LAPSE_EXIT_PASSED);
-        code = worse ? shown : code;
+        code = lapse_cli_exit_worse(code, shown);
         lapse_cli_result_free(&result);
     }
     if (code == LAPSE_EXIT_NOTHING) {
@@ -122,7 +119,7 @@ static int complain_place(const struct lapse_cli_options *options,
 static int show_result(const struct lapse_cli_result *result, const struct lapse_style *style,
                        struct lapse_out *out) {
     const struct lapse_result_view *view = &result->view;
-    bool passed = !view->broken && view->outcome == LAPSE_OUTCOME_PASSED;
+    bool passed = lapse_view_passed(view);
     if (passed) {
         lapse_out_text(out, "PASS  ");
         (void)lapse_out_safe_text(out, view->file);
@@ -132,13 +129,15 @@ static int show_result(const struct lapse_cli_result *result, const struct lapse
     if (passed) {
         lapse_out_text(out, "\n");
         lapse_timeline_draw(out, view, -1, style);
-        lapse_out_format(out, "\n    digest    %016llx\n",
-                         (unsigned long long)lapse_history_digest(view->history));
+        lapse_out_format(out, "\n    digest    %016llx%s\n",
+                         (unsigned long long)lapse_history_digest(view->history),
+                         result->again.history != NULL ? ", and the same again" : "");
     }
     if (view->broken) {
         return LAPSE_EXIT_BUG;
     }
     return passed                                    ? LAPSE_EXIT_PASSED
+           : lapse_view_parted(view)                 ? LAPSE_EXIT_PARTED
            : view->outcome == LAPSE_OUTCOME_VIOLATED ? LAPSE_EXIT_VIOLATED
                                                      : LAPSE_EXIT_INCONCLUSIVE;
 }

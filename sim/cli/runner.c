@@ -6,6 +6,8 @@
 
 static bool names_look(struct lapse_cli_file *file);
 static void tell_fault(struct lapse_cli_result *result, enum lapse_status status);
+static void run_again(const struct lapse_plan *plan, uint64_t seed,
+                      struct lapse_cli_result *result);
 static void tell_bound(struct lapse_cli_result *result);
 
 enum lapse_status lapse_cli_file_open(const char *path, struct lapse_cli_file *ret) {
@@ -107,11 +109,26 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
     if (ret->view.outcome == LAPSE_OUTCOME_INCONCLUSIVE) {
         tell_bound(ret);
     }
+    if (choice.options->check_determinism) {
+        run_again(plan, seed, ret);
+    }
+}
+
+static void run_again(const struct lapse_plan *plan, uint64_t seed,
+                      struct lapse_cli_result *result) {
+    struct lapse_again *again = &result->again;
+    enum lapse_status status = lapse_run_again(plan, seed, &result->run, again, &result->err);
+    if (status != LAPSE_OK) {
+        tell_fault(result, status);
+    } else if (again->differs) {
+        result->parting = (struct lapse_parting){again->at, again->history, again->restored};
+        result->view.parting = &result->parting;
+    }
 }
 
 bool lapse_cli_result_varies(const struct lapse_cli_result *result) {
     size_t choices = 0;
-    if (!result->ran || result->view.outcome != LAPSE_OUTCOME_PASSED) {
+    if (!result->ran || !lapse_view_passed(&result->view)) {
         return false;
     }
     (void)lapse_choices_list(result->run.choices, &choices);
@@ -122,6 +139,7 @@ void lapse_cli_result_free(struct lapse_cli_result *result) {
     if (result->lowered.diags.alloc != NULL) {
         lapse_diag_list_free(&result->lowered.diags);
     }
+    lapse_again_free(&result->again);
     if (result->ran) {
         lapse_run_free(&result->run);
     }
@@ -131,6 +149,17 @@ void lapse_cli_result_free(struct lapse_cli_result *result) {
 int64_t lapse_cli_result_ns(const struct lapse_cli_result *result) {
     size_t count = result->ran ? lapse_history_count(result->run.history) : 0;
     return count == 0 ? 0 : lapse_history_at(result->run.history, count - 1)->at.ns;
+}
+
+int lapse_cli_exit_worse(int a, int b) {
+    static const int falling[] = {LAPSE_EXIT_BUG, LAPSE_EXIT_VIOLATED, LAPSE_EXIT_PARTED,
+                                  LAPSE_EXIT_INCONCLUSIVE, LAPSE_EXIT_PASSED};
+    for (size_t i = 0; i < sizeof falling / sizeof *falling; i++) {
+        if (a == falling[i] || b == falling[i]) {
+            return falling[i];
+        }
+    }
+    return a;
 }
 
 /* Memory that runs out is of this machine, not a bug of lapse. */

@@ -42,9 +42,11 @@ struct lapse_cli_document {
 };
 
 enum { LAPSE_CLI_NOTE_MAX = 96 };
-/* One finished run. Its memory is in `run` and `lowered`. */
+/* One finished run. Its memory is in `run`, `again` and `lowered`. */
 struct lapse_cli_result {
     struct lapse_run run;
+    struct lapse_again again; /* --check-determinism; no history: not asked for */
+    struct lapse_parting parting;
     struct lapse_result_view view;
     struct lapse_verdict lowered; /* the verdict, where an unmet `sometimes` lowers it */
     struct lapse_error err;
@@ -71,6 +73,8 @@ void lapse_cli_document_follow(const struct lapse_cli_file *file, size_t index,
                                struct lapse_cli_document *document,
                                struct lapse_cli_result *result);
 void lapse_cli_result_free(struct lapse_cli_result *result);
+/* Which of two exit codes of runs is told: the one of the higher rank. */
+int lapse_cli_exit_worse(int a, int b);
 /* True time at the end of the run. */
 int64_t lapse_cli_result_ns(const struct lapse_cli_result *result);
 

@@ -120,6 +120,7 @@ static void add_file(struct lapse_cli_summary *summary,
     totals->passed += (size_t)head->passed;
     totals->failed += (size_t)head->failed;
     totals->inconclusive += (size_t)head->inconclusive;
+    totals->parted += (size_t)head->parted;
     totals->broken += (size_t)head->broken;
     totals->starved += (size_t)head->starved;
     totals->mistaken_files += head->mistakes > 0;
@@ -129,6 +130,7 @@ static void add_file(struct lapse_cli_summary *summary,
         totals->simulated_ns = INT64_MAX;
     }
     totals->runs += (uint64_t)head->runs;
+    totals->again += (uint64_t)head->again;
     totals->events += (uint64_t)head->events;
     totals->uses |= (uint32_t)head->uses;
     lapse_cli_unpromised_read(&summary->unpromised, record->text, (size_t)head->text_bytes);
@@ -202,6 +204,7 @@ static void show_broken(const struct lapse_cli_slot *slot, struct lapse_cli_sink
         .passed = (size_t)sum->passed,
         .failed = (size_t)sum->failed,
         .inconclusive = (size_t)sum->inconclusive,
+        .parted = (size_t)sum->parted,
         .broken = (size_t)sum->broken,
         .expected_ids = "",
     };
@@ -241,6 +244,7 @@ static bool last_started(const struct lapse_cli_slot *slot, struct lapse_cli_rec
             ret_sum->head.passed += record.head.passed;
             ret_sum->head.failed += record.head.failed;
             ret_sum->head.inconclusive += record.head.inconclusive;
+            ret_sum->head.parted += record.head.parted;
             ret_sum->head.broken += record.head.broken;
             ret_sum->head.starved += record.head.starved;
         }
@@ -248,13 +252,16 @@ static bool last_started(const struct lapse_cli_slot *slot, struct lapse_cli_rec
     return running;
 }
 
-/* 1 outranks all but 70; then 3, 4, 5. */
+/* 1 outranks all but 70; then 7, 3, 4, 5. */
 static int exit_code(const struct lapse_totals *totals) {
     if (totals->broken > 0) {
         return LAPSE_EXIT_BUG;
     }
     if (totals->failed > 0) {
         return LAPSE_EXIT_VIOLATED;
+    }
+    if (totals->parted > 0) {
+        return LAPSE_EXIT_PARTED;
     }
     if (totals->mistaken_files > 0) {
         return LAPSE_EXIT_MISTAKES;

@@ -24,10 +24,12 @@ static const struct lapse_cli_topic topics[] = {
      "  3   a file cannot be read or has mistakes (it was not run; the others were)\n"
      "  4   inconclusive: a pattern of `sometimes` never came true, or a run was cut\n"
      "  5   nothing was selected\n"
+     "  7   not deterministic: with --check-determinism a run was made again, with the\n"
+     "      same seed, and gave another history (the first difference is shown)\n"
      "  70  a bug in lapse itself, memory ran out, or a report cannot be written (it\n"
      "      says which)\n"
      "  130, 143  interrupted, terminated\n"
-     "If several hold, 70 outranks 1, then come 3, 4 and 5.\n",
+     "If several hold, 70 outranks 1, then come 7, 3, 4 and 5.\n",
      NULL},
     {"order", "what happens first at one instant",
      "At one instant of true time, in this order:\n"

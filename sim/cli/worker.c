@@ -115,7 +115,7 @@ static bool run_one(struct work *work, const struct lapse_cli_file *file, size_t
     }
     lapse_out_free(&replay);
     lapse_cli_result_free(&result);
-    return record.failed > 0 || record.broken > 0;
+    return record.failed > 0 || record.parted > 0 || record.broken > 0;
 }
 
 /* One seed after the other, until one does not pass; the last that ran is what is reported. */
@@ -143,6 +143,7 @@ static void count_run(struct work *work, const struct lapse_cli_result *result) 
         return;
     }
     sum->runs++;
+    sum->again += result->again.history != NULL;
     if (!lapse_ns_add(sum->simulated_ns, lapse_cli_result_ns(result), &sum->simulated_ns)) {
         sum->simulated_ns = INT64_MAX;
     }
@@ -161,9 +162,11 @@ static void count_result(struct work *work, const struct lapse_cli_result *resul
     record->scenarios = 1;
     record->broken = view->broken;
     record->starved = view->starved;
-    record->passed = !view->broken && view->outcome == LAPSE_OUTCOME_PASSED;
+    record->passed = lapse_view_passed(view);
+    record->parted = lapse_view_parted(view);
     record->failed = !view->broken && view->outcome == LAPSE_OUTCOME_VIOLATED;
-    record->inconclusive = !view->broken && view->outcome == LAPSE_OUTCOME_INCONCLUSIVE;
+    record->inconclusive =
+        !view->broken && !record->parted && view->outcome == LAPSE_OUTCOME_INCONCLUSIVE;
     record->expected = record->passed && view->the_case->violates_count > 0;
     struct lapse_cli_record *sum = &work->sum;
     sum->scenarios++;
@@ -172,6 +175,7 @@ static void count_result(struct work *work, const struct lapse_cli_result *resul
     sum->passed += record->passed;
     sum->failed += record->failed;
     sum->inconclusive += record->inconclusive;
+    sum->parted += record->parted;
     sum->expected += record->expected;
     for (size_t i = 0; result->ran && i < view->verdict->rule_count; i++) {
         work->broke[i] = work->broke[i] || (record->expected && view->verdict->violations[i] > 0);
@@ -194,6 +198,7 @@ static void send_file(struct work *work, const struct lapse_cli_file *file, cons
         .passed = (size_t)work->sum.passed,
         .failed = (size_t)work->sum.failed,
         .inconclusive = (size_t)work->sum.inconclusive,
+        .parted = (size_t)work->sum.parted,
         .broken = (size_t)work->sum.broken,
         .expected_violations = (size_t)work->sum.expected,
         .expected_ids = expected.text != NULL ? expected.text : "",

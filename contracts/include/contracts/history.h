@@ -409,6 +409,12 @@ const struct lapse_history_event *lapse_history_at(const struct lapse_history *h
                                                    size_t index);
 /* The digest over events [0, count). */
 uint64_t lapse_history_digest(const struct lapse_history *history);
+/* The digest of one event alone: every field, and all that it points to. */
+uint64_t lapse_history_event_digest(const struct lapse_history_event *event);
+/* The number of the first event in which two histories differ, or which one of them lacks; SIZE_MAX
+ * if none of the first `count` does. */
+size_t lapse_history_part(const struct lapse_history *a, const struct lapse_history *b,
+                          size_t count);
 struct lapse_history_mark lapse_history_mark(const struct lapse_history *history);
 void lapse_history_cut(struct lapse_history *history, const struct lapse_history_mark *mark);
 

@@ -44,6 +44,13 @@ struct lapse_source {
 void lapse_excerpt_draw(struct lapse_out *out, const struct lapse_source *source,
                         const struct lapse_diag *diag, const struct lapse_style *style);
 
+/* ---- Where two runs of one scenario under one seed part: lapse is not deterministic there. */
+struct lapse_parting {
+    size_t at;                         /* the first event that differs, or that one lacks */
+    const struct lapse_history *again; /* of the second run */
+    bool restored;                     /* which went on from a copy of its middle */
+};
+
 /* ---- One scenario as finished. */
 struct lapse_result_view {
     const char *file; /* as given on the command line */
@@ -63,7 +70,13 @@ struct lapse_result_view {
     bool name_repeats;          /* lapse_names_repeat says so */
     bool promise_strict;        /* run with --promise strict: the replay line says so */
     const char *note;           /* a sentence on a run that passed, or NULL */
+    const struct lapse_parting *parting; /* the second run was another; NULL: none was made, or it
+                                            was the same */
 };
+/* Whether a finished scenario passed; and whether it is told as not deterministic: a violation
+ * outranks that. */
+bool lapse_view_passed(const struct lapse_result_view *view);
+bool lapse_view_parted(const struct lapse_result_view *view);
 
 /* ---- What broke and is not promised: the run's policies give the contract up. */
 struct lapse_unpromised {
@@ -105,6 +118,7 @@ struct lapse_total_unpromised {
 struct lapse_totals {
     const char *program; /* "lapse 0.1.0, strict engine"; NULL: not said */
     size_t files, scenarios, passed, failed, inconclusive;
+    size_t parted;         /* scenarios that gave another history when they ran again */
     size_t broken;         /* scenarios or files at which lapse itself failed */
     size_t starved;        /* those of them at which memory ran out */
     size_t mistaken_files; /* files with mistakes: not run */
@@ -113,6 +127,7 @@ struct lapse_totals {
     size_t expected_violations; /* scenarios that broke what they list */
     uint64_t seed;
     uint64_t runs;        /* one for each seed of a scenario */
+    uint64_t again;       /* of them: so many were made again and compared */
     int64_t simulated_ns; /* sum of true time */
     uint64_t events;
     size_t rule_count;
@@ -126,12 +141,12 @@ struct lapse_file_view { /* one file's turn, for `file` */
     const char *file;
     const struct lapse_source *source;
     const struct lapse_diag_list *diags; /* mistakes; empty or NULL: it ran */
-    size_t scenarios, passed, failed, inconclusive, broken;
+    size_t scenarios, passed, failed, inconclusive, parted, broken;
     size_t expected_violations;
     const char *expected_ids; /* "FENCE-03, LEASE-10": those that came, as listed; "" if none */
 };
 typedef struct lapse_format {
-    const char *name; /* "pretty", "tap", "junit" */
+    const char *name; /* "pretty", "tap", "junit", "digests" */
     /* `totals` are the final ones: the runner joins after the last scenario. */
     void (*begin)(struct lapse_out *out, const struct lapse_style *style,
                   const struct lapse_totals *totals);

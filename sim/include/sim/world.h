@@ -57,6 +57,22 @@ enum lapse_status lapse_run_plan(const struct lapse_plan *plan, uint64_t seed,
                                  struct lapse_run *ret, struct lapse_error *err);
 void lapse_run_free(struct lapse_run *run);
 
+/* A second run of a plan beside its first. */
+struct lapse_again {
+    struct lapse_history *history; /* of the second run */
+    bool differs;
+    bool restored; /* it went on from a copy of its middle when it differed */
+    size_t at;     /* the first event that differs, or that one of the two lacks */
+};
+/* Runs a plan again, unjudged, and compares with `first`, event by event. In the middle the world
+ * is copied; once the run is over the copy is put back, run to the end again and compared again
+ * (not with a store in a file). What a judge has cut off of `first` is not compared. OK; NOMEM;
+ * BUG. */
+enum lapse_status lapse_run_again(const struct lapse_plan *plan, uint64_t seed,
+                                  const struct lapse_run *first, struct lapse_again *ret,
+                                  struct lapse_error *err);
+void lapse_again_free(struct lapse_again *again);
+
 /* Runs a plan twice, the second time snapshotted in the middle, finished, restored and finished
  * again; with a store in a file, three times from the start. Returns OK with three digests (equal
  * iff deterministic). */
