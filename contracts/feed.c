@@ -104,7 +104,10 @@ static void feed_time(struct lapse_digest *digest, const struct lapse_history_ev
         lapse_digest_i64(digest, event->u.step.node);
         feed_reading(digest, &event->u.step.reading);
         lapse_digest_i64(digest, event->u.step.store.ns);
-        lapse_digest_u64(digest, event->u.step.row_count);
+        if (event->u.step.status < 0) /* then no row was removed */
+            lapse_digest_i64(digest, event->u.step.status);
+        else
+            lapse_digest_u64(digest, event->u.step.row_count);
         break;
     case LAPSE_HISTORY_CLOCK:
         feed_party(digest, event->u.clock.whose);

@@ -1,6 +1,8 @@
 /* The events of the stories that the rules' tests tell. */
 #include "history_builder_test.h"
 
+#include <string.h>
+
 #include <criterion/criterion.h>
 
 #include "contracts/rule.h"
@@ -34,7 +36,8 @@ static const struct lapse_setup_actor actors[] = {
 };
 static const struct lapse_setup_resource resources[] = {{.name = TEXT("report")}};
 static const struct lapse_setup_loop loops[] = {
-    {.actor = C1, .step = 3, .period = {SECOND}, .steady = true}};
+    {.actor = C1, .step = 3, .period = {SECOND}, .steady = true},
+    {.actor = C1, .step = 4, .period = {SECOND}, .steady = true, .slack = {SECOND / 2}}};
 static const struct lapse_bytes nodes[] = {TEXT("n1")};
 
 static const struct lapse_setup setup = {
@@ -47,7 +50,7 @@ static const struct lapse_setup setup = {
     .bucket_count = sizeof buckets / sizeof buckets[0],
     .resource_count = 1,
     .actor_count = sizeof actors / sizeof actors[0],
-    .loop_count = 1,
+    .loop_count = 2,
     .node_count = 1,
     .buckets = buckets,
     .resources = resources,
@@ -155,6 +158,13 @@ void client_fault(struct builder *b, enum lapse_fault_kind kind, int32_t actor) 
     append(b, &event);
 }
 
+void end_client_fault(struct builder *b, enum lapse_fault_kind kind, int32_t actor) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_FAULT_END, actor, 0);
+    event.u.fault.kind = kind;
+    event.u.fault.node = -1;
+    append(b, &event);
+}
+
 void cut(struct builder *b, enum lapse_history_kind kind, int32_t actor) {
     struct lapse_history_event event = event_by(b, kind, -1, 0);
     event.u.fault.kind = LAPSE_FAULT_CUT;
@@ -201,6 +211,13 @@ void step(struct builder *b, size_t row_count) {
     event.u.step.reading = reading(b);
     event.u.step.store.ns = b->at;
     event.u.step.row_count = row_count;
+    append(b, &event);
+}
+
+void failed_step(struct builder *b) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_STEP, -1, 0);
+    event.u.step.reading = reading(b);
+    event.u.step.status = LAPSE_UNKNOWN;
     append(b, &event);
 }
 
@@ -333,11 +350,14 @@ static void append(struct builder *b, struct lapse_history_event *event) {
 
 static struct lapse_history_event event_by(const struct builder *b, enum lapse_history_kind kind,
                                            int32_t actor, int64_t call) {
-    return (struct lapse_history_event){.kind = kind,
-                                        .at = {b->at},
-                                        .actor = actor,
-                                        .incarnation = actor >= 0 ? 1 : 0,
-                                        .actor_steady = {actor >= 0 ? b->at : 0},
-                                        .call = call,
-                                        .step = -1};
+    struct lapse_history_event event;
+    memset(&event, 0, sizeof event); /* all of the union, not its first member alone */
+    event.kind = kind;
+    event.at.ns = b->at;
+    event.actor = actor;
+    event.incarnation = actor >= 0 ? 1 : 0;
+    event.actor_steady.ns = actor >= 0 ? b->at : 0;
+    event.call = call;
+    event.step = -1;
+    return event;
 }

@@ -11,7 +11,7 @@
 
 /* Actors: w1 and w2 are plain, c1 is careful with a margin of 1 s and has the loop. */
 enum { W1 = 0, W2 = 1, C1 = 2 };
-enum { REPORT = 0, NO_LOOP = -1, LOOP = 0 };
+enum { REPORT = 0, NO_LOOP = -1, LOOP = 0, SLACK_LOOP = 1 };
 
 struct builder {
     struct lapse_history *history;
@@ -180,6 +180,7 @@ void resource(struct builder *b, int32_t actor, int64_t call, enum lapse_status 
               int64_t token);
 void plain_event(struct builder *b, enum lapse_history_kind kind, int32_t actor);
 void client_fault(struct builder *b, enum lapse_fault_kind kind, int32_t actor);
+void end_client_fault(struct builder *b, enum lapse_fault_kind kind, int32_t actor);
 
 /* The link of an actor and the node is cut both ways, or healed. */
 void cut(struct builder *b, enum lapse_history_kind kind, int32_t actor);
@@ -192,6 +193,8 @@ void node_fault(struct builder *b, enum lapse_history_kind kind, enum lapse_faul
 void disk_fault(struct builder *b, enum lapse_disk_fault disk);
 void wall_step(struct builder *b, int64_t by_ns);
 void step(struct builder *b, size_t row_count);
+/* Its housekeeping has failed: what it did may be there. */
+void failed_step(struct builder *b);
 void tenure(struct builder *b, bool machine, int64_t store_ns);
 void rows(struct builder *b, const char *bucket, int64_t count);
 

@@ -52,10 +52,10 @@
     /* After an end without a marker the value before is current again, with its old revision,     \
        and stays in the history. */                                                                \
     X(OLDER, 1, "KV-03 KV-11 CAS-01 CAS-02 WATCH-03")                                              \
-    /* A delete of an ended key is done. */                                                        \
-    X(DELETE_ENDED, 1, "KV-03")                                                                    \
+    /* A delete of an ended key is done, also of one that was deleted before a crash. */           \
+    X(DELETE_ENDED, 1, "KV-03 DUR-01")                                                             \
     /* A delete of an ended key is done once, so its row stays until then. */                      \
-    X(DELETE_ENDED, 2, "KV-03 WATCH-05 REAP-01")                                                   \
+    X(DELETE_ENDED, 2, "KV-03 WATCH-05 REAP-01 DUR-01")                                            \
     /* A read gives the bucket's span instead: the key outlives its own, and more is left than     \
        that. */                                                                                    \
     X(IDLE_OWN, 1, "KV-03 KV-13")                                                                  \

@@ -6,17 +6,20 @@
 static const struct lapse_tracked_loop *overdue(const struct lapse_trackers *trackers,
                                                 const struct lapse_history_event *event,
                                                 int64_t *ret_late_ns);
+static bool fails_though_free(const struct lapse_trackers *trackers,
+                              const struct lapse_history_event *event);
 static bool patience(const struct lapse_trackers *trackers, size_t index, int64_t *ret_ns);
 static int64_t later(int64_t a, int64_t b);
 static const struct lapse_tracked_loop *firing(const struct lapse_trackers *trackers,
                                                const struct lapse_history_event *event,
                                                const struct lapse_setup_loop **ret_setup);
-static bool spins(const struct lapse_setup_loop *setup, const struct lapse_tracked_loop *loop,
-                  const struct lapse_history_event *event);
+static bool spins(const struct lapse_trackers *trackers, const struct lapse_setup_loop *setup,
+                  const struct lapse_tracked_loop *loop, const struct lapse_history_event *event);
 static bool stalls(const struct lapse_trackers *trackers, const struct lapse_setup_loop *setup,
                    const struct lapse_tracked_loop *loop, const struct lapse_history_event *event);
 
-/* A loop's try that ends a wait meets it, and so does one that waits too long. */
+/* A loop's try that ends a wait meets it, and so does one that waits too long, or that fails while
+ * nothing is in its way. */
 bool lapse_rule_live_01_premise(const struct lapse_trackers *trackers,
                                 const struct lapse_history_event *event) {
     int64_t late_ns;
@@ -29,7 +32,7 @@ bool lapse_rule_live_01_premise(const struct lapse_trackers *trackers,
     bool granted = event->u.reply.verb == LAPSE_VERB_ACQUIRE &&
                    event->u.reply.answer.status == LAPSE_OK;
     return (granted && loop >= 0 && trackers->setup->loops[loop].steady) ||
-           overdue(trackers, event, &late_ns) != NULL;
+           fails_though_free(trackers, event) || overdue(trackers, event, &late_ns) != NULL;
 }
 
 bool lapse_rule_live_01_holds(const struct lapse_trackers *trackers,
@@ -37,6 +40,16 @@ bool lapse_rule_live_01_holds(const struct lapse_trackers *trackers,
                               struct lapse_violation *ret) {
     int64_t late_ns = 0;
     const struct lapse_tracked_loop *loop = overdue(trackers, event, &late_ns);
+    if (event->kind == LAPSE_HISTORY_REPLY && fails_though_free(trackers, event)) {
+        const struct lapse_tracked_call *call = lapse_tracked_call_find(trackers, event->call);
+        struct lapse_rule_text key = lapse_text_name(call->invoke->u.invoke.request.command.key);
+        lapse_violation_label(ret, event, "answered %s",
+                              lapse_status_word(event->u.reply.answer.status));
+        lapse_violation_label(ret, call->invoke, "asked for it here");
+        lapse_violation_label(ret, trackers->fault, "the last fault");
+        return lapse_violation_say(ret, "%s was free, no fault stood, and who asked did not get it",
+                                   key.text);
+    }
     if (loop == NULL)
         return true;
     struct lapse_rule_text who = lapse_text_actor(trackers, loop->refused);
@@ -64,7 +77,7 @@ bool lapse_rule_live_02_holds(const struct lapse_trackers *trackers,
     const struct lapse_tracked_loop *loop = firing(trackers, event, &setup);
     struct lapse_rule_text who = lapse_text_actor(trackers, event);
     struct lapse_rule_text period = lapse_text_ns(setup->period.ns);
-    if (spins(setup, loop, event)) {
+    if (spins(trackers, setup, loop, event)) {
         lapse_violation_label(ret, event, "fires again");
         lapse_violation_label(ret, loop->starts[0], "the firing before");
         return lapse_violation_say(ret, "a loop of %s fires faster than its period of %s", who.text,
@@ -100,6 +113,24 @@ static const struct lapse_tracked_loop *overdue(const struct lapse_trackers *tra
     return NULL;
 }
 
+/* A loop asked for a lease that was free, after the last fault: whatever it took, it must get it,
+ * since its next try comes a period later. */
+static bool fails_though_free(const struct lapse_trackers *trackers,
+                              const struct lapse_history_event *event) {
+    const struct lapse_tracked_call *call = lapse_tracked_call_find(trackers, event->call);
+    enum lapse_status status = event->u.reply.answer.status;
+    struct lapse_true_time free_at;
+    if (call == NULL || event->u.reply.verb != LAPSE_VERB_ACQUIRE ||
+        (status != LAPSE_UNAVAILABLE && status != LAPSE_UNKNOWN) ||
+        call->invoke->u.invoke.loop < 0 ||
+        !trackers->setup->loops[call->invoke->u.invoke.loop].steady)
+        return false;
+    struct lapse_bytes name = call->invoke->u.invoke.request.command.key;
+    bool after = trackers->fault == NULL || call->invoke->seq > trackers->fault->seq;
+    return after && lapse_tracked_free_since(trackers, name, event->at, &free_at) &&
+           call->invoke->at.ns >= free_at.ns;
+}
+
 /* A period by a clock that may be slow, what chance may add, and a round trip; false: no sum. */
 static bool patience(const struct lapse_trackers *trackers, size_t index, int64_t *ret_ns) {
     const struct lapse_setup_loop *setup = &trackers->setup->loops[index];
@@ -129,15 +160,20 @@ static const struct lapse_tracked_loop *firing(const struct lapse_trackers *trac
     return same && loop->starts[0]->n != event->n ? loop : NULL;
 }
 
-/* By the client's own clock. On a grid a late firing may be followed at once by the next, but two
- * periods never hold four. */
-static bool spins(const struct lapse_setup_loop *setup, const struct lapse_tracked_loop *loop,
-                  const struct lapse_history_event *event) {
-    const struct lapse_history_event *from = setup->gap ? loop->starts[0] : loop->starts[1];
-    if (from == NULL)
-        return false;
+/* By the client's own clock. A firing comes before its first call by what the plan lets pass there,
+ * or by more where its client stood still meanwhile. After a body that was over late the next
+ * firing comes at once and the one after it on the grid, but two periods never hold four. */
+static bool spins(const struct lapse_trackers *trackers, const struct lapse_setup_loop *setup,
+                  const struct lapse_tracked_loop *loop, const struct lapse_history_event *event) {
+    int which = setup->gap ? 0 : 1;
+    const struct lapse_history_event *from = loop->starts[which];
+    int64_t slack = setup->gap ? 0 : setup->slack.ns;
     int64_t least = 0;
-    return lapse_ns_sub(setup->period.ns, setup->slack.ns, &least) &&
+    if (from == NULL || setup->slack.ns == INT64_MAX || (slack > 0 && loop->held_up[which]))
+        return false;
+    if (slack > 0 && !lapse_ns_add(slack, trackers->coarse_ns, &slack))
+        return false;
+    return lapse_ns_sub(setup->period.ns, slack, &least) &&
            lapse_steady_between(from->actor_steady, event->actor_steady).ns < least;
 }
 

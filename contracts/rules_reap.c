@@ -206,7 +206,7 @@ static void count_key(const struct lapse_trackers *trackers,
     struct lapse_steady most = lapse_tracked_store_most(trackers, event->at);
     bool live = lapse_tracked_key_known(trackers, key, most, none) == LAPSE_TRACKED_LIVE;
     ret->least += live && key->entry.end.kind != LAPSE_END_WALL ? 1 : 0;
-    if (key->present && key->record_count == 0)
+    if ((key->present && key->record_count == 0) || key->records_from > 0)
         ret->most += bucket->config.history + 1; /* a crash settled it: its rows are not known */
 }
 

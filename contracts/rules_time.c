@@ -220,7 +220,7 @@ static bool store_of(const struct lapse_history_event *event, struct lapse_stead
         return event->u.apply.answer.status >= 0;
     case LAPSE_HISTORY_STEP:
         *ret = event->u.step.store;
-        return true;
+        return event->u.step.status >= 0;
     case LAPSE_HISTORY_TENURE:
         *ret = event->u.tenure.store;
         return true;

@@ -7,6 +7,8 @@ static const struct lapse_tracked_watch *find_unserved(const struct lapse_tracke
                                                        const struct lapse_history_event *event);
 static bool say_unserved(const struct lapse_trackers *trackers,
                          const struct lapse_tracked_watch *watch, struct lapse_violation *ret);
+static bool untold(const struct lapse_trackers *trackers, const struct lapse_tracked_watch *watch,
+                   const struct lapse_event *handed);
 static bool refused(const struct lapse_trackers *trackers, const struct lapse_history_event *event);
 static bool made_right(const struct lapse_trackers *trackers,
                        const struct lapse_history_event *event, struct lapse_violation *ret);
@@ -62,6 +64,8 @@ bool lapse_rule_watch_01_holds(const struct lapse_trackers *trackers,
              ? index < watch->start
              : lapse_tracked_watch_event(trackers, watch, handed->revision) != NULL))
         return true; /* one that it may have; or it lost one, which WATCH-06 says */
+    if ((next == NULL || handed->revision < wanted) && untold(trackers, watch, handed))
+        return true;
     long long revision = (long long)handed->revision;
     lapse_violation_label(ret, event, "was handed revision %lld", revision);
     if (next != NULL && handed->revision > wanted) {
@@ -100,6 +104,8 @@ bool lapse_rule_watch_06_holds(const struct lapse_trackers *trackers,
     const struct lapse_event *made = &owed->u.emit.event;
     if (handed->kind == LAPSE_EVENT_GAP || handed->revision <= made->revision)
         return true;
+    if (untold(trackers, watch, handed) && lapse_bytes_equal(handed->key, made->key))
+        return true; /* it is the last one */
     struct lapse_rule_text name = lapse_text_key(made->bucket, made->key);
     lapse_violation_label(ret, event, "was handed revision %lld", (long long)handed->revision);
     lapse_violation_label(ret, owed, "the last event of %s, revision %lld", name.text,
@@ -108,6 +114,15 @@ bool lapse_rule_watch_06_holds(const struct lapse_trackers *trackers,
     return lapse_violation_say(ret, "a watch from an older revision was not handed the last event "
                                     "of %s, nor a gap",
                                name.text);
+}
+
+/* An event of an earlier tenure that was written, but that nobody was told of: the call or the
+ * housekeeping that wrote it had no answer. */
+static bool untold(const struct lapse_trackers *trackers, const struct lapse_tracked_watch *watch,
+                   const struct lapse_event *handed) {
+    return trackers->tenure != NULL && watch->from == LAPSE_WATCH_REVISION &&
+           handed->revision > watch->delivered && handed->revision >= watch->from_revision &&
+           lapse_tracked_watch_event(trackers, watch, handed->revision) == NULL;
 }
 
 /* ---- WATCH-02: one event of its own kind for each accepted write. */
@@ -153,8 +168,8 @@ bool lapse_rule_watch_03_premise(const struct lapse_trackers *trackers,
         return false;
     const struct lapse_tracked_key *key = lapse_tracked_key_find(bucket, made->key);
     return made->kind == LAPSE_EVENT_EXPIRED ||
-           (key != NULL && key->owes_marker && made->revision > key->ended.revision &&
-            bucket->opened == NULL);
+           (key != NULL && key->owes_marker && !key->ended.mark_open &&
+            made->revision > key->ended.revision && bucket->opened == NULL);
 }
 
 bool lapse_rule_watch_03_holds(const struct lapse_trackers *trackers,
@@ -408,8 +423,8 @@ static const struct lapse_tracked_key *find_unmarked(const struct lapse_trackers
             struct lapse_end end = key->entry.end;
             bool ended = key->present && key->expired == NULL && end.kind == LAPSE_END_STEADY &&
                          end.ns <= store.ns;
-            bool sure = !key->unsure && key->maybe == NULL && !key->entry.lossy &&
-                        bucket->opened == NULL;
+            bool sure = !key->unsure && !key->entry.mark_open && key->maybe == NULL &&
+                        !key->entry.lossy && bucket->opened == NULL;
             if (ended && sure && (!late || lapse_reap_overdue(trackers, event->at, store, end, 0)))
                 return key;
         }

@@ -16,9 +16,16 @@ enum lapse_status lapse_track_kv_emit(struct lapse_trackers *trackers,
 void lapse_track_kv_free(struct lapse_trackers *trackers);
 
 enum lapse_status lapse_track_live_begin(struct lapse_trackers *trackers);
-void lapse_track_live_event(struct lapse_trackers *trackers,
+enum lapse_status lapse_track_live_event(struct lapse_trackers *trackers,
                             const struct lapse_history_event *event);
 void lapse_track_live_free(struct lapse_trackers *trackers);
+/* Which faults stand: a beginning or an end of one. */
+enum lapse_status lapse_track_fault_event(struct lapse_trackers *trackers,
+                                          const struct lapse_history_event *event);
+/* The store has answered, or opened again. */
+void lapse_track_fault_opened(struct lapse_trackers *trackers,
+                              const struct lapse_history_event *event);
+void lapse_track_fault_free(struct lapse_trackers *trackers);
 
 enum lapse_status lapse_track_lease_apply(struct lapse_trackers *trackers,
                                           const struct lapse_command *command,
@@ -32,6 +39,10 @@ void lapse_track_lease_tenure(struct lapse_trackers *trackers,
                               const struct lapse_history_event *event, bool lost);
 void lapse_track_kv_tenure(struct lapse_trackers *trackers, const struct lapse_history_event *event,
                            bool lost);
+/* The store had these readings in a commit of which nobody was told. What had ended by then may be
+ * found ended for good; of `housekeeping` it may have its marker. */
+void lapse_track_kv_untold(struct lapse_trackers *trackers, struct lapse_steady store,
+                           struct lapse_wall wall, bool housekeeping);
 /* `all`: its numbers begin anew. */
 void lapse_track_watch_tenure(struct lapse_trackers *trackers,
                               const struct lapse_history_event *event, bool all);
@@ -99,11 +110,13 @@ void lapse_track_time_free(struct lapse_trackers *trackers);
 bool lapse_track_commit_unexplained(const struct lapse_trackers *trackers,
                                     const struct lapse_history_event *event);
 
-/* Records of a key. All return OK or NOMEM. */
+/* Puts a record, written at `at`, on top of a key's. Returns OK or NOMEM. */
 enum lapse_status lapse_track_record_add(struct lapse_trackers *trackers,
                                          const struct lapse_tracked_bucket *bucket,
-                                         struct lapse_tracked_key *key,
+                                         struct lapse_tracked_key *key, struct lapse_steady at,
                                          struct lapse_tracked_record record);
+/* No record of a key is known. Those below revision `from` may be there all the same; 0: none. */
+void lapse_track_record_none(struct lapse_tracked_key *key, int64_t from);
 
 /* ---- A call as its members: those of a batch that was done, the refused one of a batch that was
  * not, or the call itself. */

@@ -34,7 +34,25 @@ void lapse_track_kv_tenure(struct lapse_trackers *trackers, const struct lapse_h
             bucket->marker = NULL;
         for (size_t k = 0; k < bucket->key_count; k++) {
             bucket->keys[k]->unsure = bucket->keys[k]->unsure || lost;
+            if (lost) /* a conditional write may be undone, and its revision be there again */
+                bucket->keys[k]->spent = NULL;
             lose_renewals(&bucket->keys[k]->entry, crashed);
+        }
+    }
+}
+
+void lapse_track_kv_untold(struct lapse_trackers *trackers, struct lapse_steady store,
+                           struct lapse_wall wall, bool housekeeping) {
+    for (size_t b = 0; b < trackers->bucket_count; b++) {
+        const struct lapse_tracked_bucket *bucket = &trackers->buckets[b];
+        bool marks = housekeeping && (bucket->config.markers.ns > 0 || bucket->opened != NULL);
+        for (size_t k = 0; k < bucket->key_count; k++) {
+            struct lapse_tracked_key *key = bucket->keys[k];
+            enum lapse_tracked_state state = lapse_tracked_key_known(trackers, key, store, wall);
+            if (state != LAPSE_TRACKED_ENDED || key->expired != NULL)
+                continue;
+            key->entry.mark_open = key->entry.mark_open || marks;
+            key->unsure = key->unsure || key->entry.end.kind == LAPSE_END_WALL;
         }
     }
 }
@@ -200,8 +218,10 @@ static void resolve_maybe(struct lapse_trackers *trackers, struct lapse_tracked_
         key->present = false;
         key->removed = key->maybe;
         key->maybe = NULL;
-    } else if (answer->status == LAPSE_ABSENT && !live) {
-        key->maybe = removes ? NULL : key->maybe;
+    } else if (answer->status == LAPSE_ABSENT && !live && removes) {
+        key->maybe = NULL; /* it has ended, or was removed before that: then no marker is owed */
+        key->entry.mark_open = true;
+        lapse_track_record_none(key, INT64_MAX);
     }
 }
 
@@ -212,23 +232,26 @@ static void resolve_done(struct lapse_trackers *trackers, struct lapse_tracked_b
     const struct lapse_command *command = key->maybe_command;
     note_resolved(trackers, key, 1);
     const struct lapse_history_event *event = key->maybe;
+    bool several = key->unsure; /* which of them was done last, no read says */
     key->maybe = NULL;
     lapse_tracked_term_of(trackers, bucket, key, command, answer, &term);
     key->entry = (struct lapse_tracked_entry){.write = event,
                                               .term = event,
                                               .revision = answer->revision,
-                                              .value = command->u.write.value,
+                                              .value = answer->value,
                                               .end = answer->end,
                                               .end_kept = answer->end,
                                               .span = term.span,
-                                              .why = term.why};
+                                              .why = term.why,
+                                              .cap = term.cap,
+                                              .session = term.session};
     if (term.why == LAPSE_WHY_IDLE && answer->end.kind == LAPSE_END_STEADY)
         (void)lapse_ns_sub(answer->end.ns, term.span.ns, &key->entry.last.ns);
     key->present = true;
     key->removed = key->expired = key->found_ended = NULL;
     key->told_absent = NULL;
-    key->unsure = false;
-    key->record_count = 0;
+    key->unsure = key->entry.term_open = term.open || several;
+    lapse_track_record_none(key, answer->revision + 1);
     if (answer->revision > bucket->revision)
         bucket->revision = answer->revision;
 }

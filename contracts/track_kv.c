@@ -383,20 +383,25 @@ static enum lapse_status take_put(struct lapse_trackers *trackers, struct lapse_
     bool ended = write->before == LAPSE_TRACKED_ENDED;
     bool unmarked = ended && key->expired == NULL;
     enum lapse_status status = LAPSE_OK;
-    if (unmarked || write->before == LAPSE_TRACKED_UNSURE)
-        key->record_count = 0;
-    if (unmarked && write->bucket->config.markers.ns > 0) {
+    bool marks = unmarked && write->bucket->config.markers.ns > 0;
+    if (unmarked)
+        lapse_track_record_none(key, key->entry.mark_open ? write->answer->revision : 0);
+    if (write->before == LAPSE_TRACKED_UNSURE)
+        lapse_track_record_none(key, write->answer->revision);
+    if (marks) {
         key->owes_marker = true;
         key->ended = key->entry;
+    }
+    if (marks && !key->entry.mark_open) {
         status = lapse_track_record_add(
-            trackers, write->bucket, key,
+            trackers, write->bucket, key, write->answer->at,
             (struct lapse_tracked_record){.kind = LAPSE_RECORD_MARKER,
                                           .end = record_end(write->bucket, write->answer->at),
                                           .by = write->event});
     }
     if (status >= 0)
         status = lapse_track_record_add(
-            trackers, write->bucket, key,
+            trackers, write->bucket, key, write->answer->at,
             (struct lapse_tracked_record){.kind = LAPSE_RECORD_VALUE,
                                           .revision = write->answer->revision,
                                           .value = write->command->u.write.value,
@@ -415,8 +420,10 @@ static enum lapse_status take_put(struct lapse_trackers *trackers, struct lapse_
                                               .value = write->command->u.write.value};
     take_term(&key->entry, write);
     if ((write->command->u.write.term.given & LAPSE_TERM_KEEP) != 0 &&
-        write->before == LAPSE_TRACKED_LIVE)
+        write->before == LAPSE_TRACKED_LIVE) {
         key->entry.last = before.last;
+        key->entry.term = before.term;
+    }
     return status;
 }
 
@@ -431,11 +438,13 @@ static enum lapse_status take_removal(struct lapse_trackers *trackers,
     key->refused = NULL;
     key->creator = -1;
     if (purge || !marks)
-        key->record_count = 0;
+        lapse_track_record_none(key, 0);
+    else if (write->before == LAPSE_TRACKED_UNSURE)
+        lapse_track_record_none(key, write->answer->revision);
     if (!marks)
         return LAPSE_OK;
     return lapse_track_record_add(
-        trackers, write->bucket, key,
+        trackers, write->bucket, key, write->answer->at,
         (struct lapse_tracked_record){.kind = purge ? LAPSE_RECORD_PURGE : LAPSE_RECORD_TOMBSTONE,
                                       .revision = write->answer->revision,
                                       .end = record_end(write->bucket, write->answer->at),
@@ -512,11 +521,12 @@ static enum lapse_status take_expired(struct lapse_trackers *trackers,
     if (key->found_ended == NULL)
         key->found_ended = event;
     if (event->call == 0) {
-        bucket->marker = event;
+        bool known = !key->unsure && key->maybe == NULL && !key->entry.lossy;
+        bucket->marker = known ? event : NULL; /* of another its end is not known */
         bucket->marker_entry = key->entry;
     }
-    key->record_count = 0;
-    return lapse_track_record_add(trackers, bucket, key,
+    lapse_track_record_none(key, 0);
+    return lapse_track_record_add(trackers, bucket, key, made->at,
                                   (struct lapse_tracked_record){.kind = LAPSE_RECORD_MARKER,
                                                                 .revision = made->revision,
                                                                 .end = record_end(bucket, made->at),

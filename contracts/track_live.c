@@ -5,7 +5,9 @@
 static struct lapse_tracked_loop *loop_of(struct lapse_trackers *trackers, int32_t index);
 static void take_invoke(struct lapse_trackers *trackers, const struct lapse_history_event *event);
 static void take_reply(struct lapse_trackers *trackers, const struct lapse_history_event *event);
+static void take_message(struct lapse_trackers *trackers, const struct lapse_history_event *event);
 static void take_clock(struct lapse_trackers *trackers, const struct lapse_history_event *event);
+static void wake_up(struct lapse_trackers *trackers, int32_t actor);
 static void lose_sight(struct lapse_trackers *trackers, int32_t actor);
 
 enum lapse_status lapse_track_live_begin(struct lapse_trackers *trackers) {
@@ -19,8 +21,8 @@ enum lapse_status lapse_track_live_begin(struct lapse_trackers *trackers) {
     return LAPSE_OK;
 }
 
-void lapse_track_live_event(struct lapse_trackers *trackers,
-                            const struct lapse_history_event *event) {
+enum lapse_status lapse_track_live_event(struct lapse_trackers *trackers,
+                                         const struct lapse_history_event *event) {
     switch (event->kind) {
     case LAPSE_HISTORY_INVOKE:
         take_invoke(trackers, event);
@@ -34,13 +36,19 @@ void lapse_track_live_event(struct lapse_trackers *trackers,
         break;
     case LAPSE_HISTORY_FAULT_BEGIN:
         trackers->fault = event;
-        trackers->faults_open++;
-        break;
+        return lapse_track_fault_event(trackers, event);
     case LAPSE_HISTORY_FAULT_END:
         trackers->fault = event;
-        trackers->faults_open -= trackers->faults_open > 0;
         if (event->u.fault.kind == LAPSE_FAULT_CRASH && event->u.fault.node < 0)
             lose_sight(trackers, event->actor);
+        wake_up(trackers, event->actor);
+        return lapse_track_fault_event(trackers, event);
+    case LAPSE_HISTORY_MESSAGE:
+        take_message(trackers, event);
+        break;
+    case LAPSE_HISTORY_APPLY:
+    case LAPSE_HISTORY_TENURE:
+        lapse_track_fault_opened(trackers, event);
         break;
     case LAPSE_HISTORY_CLOCK:
         trackers->fault = event;
@@ -49,6 +57,15 @@ void lapse_track_live_event(struct lapse_trackers *trackers,
     default:
         break;
     }
+    return LAPSE_OK;
+}
+
+/* What a line of the plan does to its own messages is in its client's way. Chance loses some only
+ * while a fault of a link stands. */
+static void take_message(struct lapse_trackers *trackers,
+                         const struct lapse_history_event *event) {
+    if (!trackers->setup->chaos || event->u.message.fate != LAPSE_MESSAGE_LOST)
+        trackers->fault = event;
 }
 
 /* A clock that runs fast passes over readings, and a coarse one over all but its ticks. */
@@ -109,7 +126,10 @@ static void take_invoke(struct lapse_trackers *trackers, const struct lapse_hist
     if (begins && loop->part_n != event->n) {
         loop->starts[1] = loop->starts[0];
         loop->starts[0] = event;
+        loop->held_up[1] = loop->held_up[0];
+        loop->held_up[0] = loop->woke;
     }
+    loop->woke = false;
     loop->refused = NULL;
     loop->last = event;
     loop->in_flight++;
@@ -121,7 +141,8 @@ static void take_reply(struct lapse_trackers *trackers, const struct lapse_histo
         lose_sight(trackers, event->actor);
         return;
     }
-    if (trackers->faults_open == 0 && event->u.reply.answer.took.ns > trackers->took.ns)
+    bool whole = event->u.reply.answer.status != LAPSE_UNKNOWN && trackers->faults_open == 0;
+    if (whole && event->u.reply.answer.took.ns > trackers->took.ns)
         trackers->took = event->u.reply.answer.took;
     struct lapse_tracked_loop *loop = loop_of(trackers, call->invoke->u.invoke.loop);
     if (loop == NULL || loop->starts[0] == NULL ||
@@ -134,6 +155,14 @@ static void take_reply(struct lapse_trackers *trackers, const struct lapse_histo
     bool denied = status == LAPSE_HELD || status == LAPSE_UNAVAILABLE || status == LAPSE_UNKNOWN;
     loop->refused = tries && denied ? event : NULL;
     loop->name = call->invoke->u.invoke.request.command.key;
+}
+
+/* What waited for a client that stood still, or starved, comes now. */
+static void wake_up(struct lapse_trackers *trackers, int32_t actor) {
+    for (size_t i = 0; actor >= 0 && i < trackers->loop_count; i++) {
+        if (trackers->setup->loops[i].actor == actor)
+            trackers->loops[i].woke = true;
+    }
 }
 
 /* A line that sends nothing is not told under its loop: what the actor's loops do is not known

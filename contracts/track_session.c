@@ -19,11 +19,18 @@ enum lapse_status lapse_track_session_apply(struct lapse_trackers *trackers,
         return LAPSE_OK;
     struct lapse_tracked_session *session = newest(trackers, command->key);
     bool live = lapse_tracked_session_live(session, answer->at);
+    if (command->verb == LAPSE_VERB_SESSION && answer->renewed && live) {
+        if (session->unsure && answer->token == session->token)
+            move_end(trackers, session, answer->end, event);
+        return LAPSE_OK;
+    }
     if (command->verb == LAPSE_VERB_SESSION)
-        return answer->renewed && live ? LAPSE_OK
-                                       : open_session(trackers, command, answer, event);
+        return open_session(trackers, command, answer, event);
     if (session == NULL)
         return LAPSE_OK;
+    if (session->unsure && command->verb == LAPSE_VERB_KEEPALIVE &&
+        answer->token != session->token) /* one that a call without an answer has opened */
+        return open_session(trackers, command, answer, event);
     if (command->verb == LAPSE_VERB_CLOSE) {
         session->closed = event;
         move_end(trackers, session, (struct lapse_end){LAPSE_END_STEADY, answer->at.ns}, event);

@@ -111,6 +111,7 @@ static void session_term(const struct lapse_trackers *trackers, struct lapse_byt
     const struct lapse_tracked_session *session = lapse_tracked_session_find(trackers, name);
     ret->why = LAPSE_WHY_SESSION;
     ret->known = lapse_tracked_session_live(session, at) && !session->unsure;
+    ret->open = session != NULL ? session->unsure : trackers->leases_unsure;
     if (session == NULL)
         return;
     ret->end = session->end;

@@ -8,6 +8,9 @@ static enum lapse_status take_peak(struct lapse_trackers *trackers, int64_t seq,
 static void take_store(struct lapse_trackers *trackers, const struct lapse_history_event *event,
                        struct lapse_steady store);
 static void take_fault(struct lapse_trackers *trackers, const struct lapse_history_event *event);
+static void take_disk(struct lapse_trackers *trackers, const struct lapse_history_event *event);
+static void gives_up(struct lapse_trackers *trackers, struct lapse_true_time at);
+static void disk_works(struct lapse_trackers *trackers, struct lapse_true_time at);
 static void stop_ends(struct lapse_trackers *trackers, struct lapse_true_time at, unsigned bits);
 static enum lapse_status take_tenure(struct lapse_trackers *trackers,
                                      const struct lapse_history_event *event);
@@ -27,12 +30,20 @@ enum lapse_status lapse_track_time_event(struct lapse_trackers *trackers,
         take_commit(trackers, event);
         if (event->u.apply.answer.status < 0)
             return LAPSE_OK;
+        disk_works(trackers, event->at);
         take_store(trackers, event, event->u.apply.answer.at);
         return take_peak(trackers, event->seq, event->u.apply.answer.wall.ns);
     case LAPSE_HISTORY_EMIT:
         take_store(trackers, event, event->u.emit.event.at);
         return LAPSE_OK;
     case LAPSE_HISTORY_STEP:
+        if (event->u.step.status < 0) {
+            lapse_track_kv_untold(trackers, lapse_tracked_store_most(trackers, event->at),
+                                  event->u.step.reading.wall, true);
+            gives_up(trackers, event->at);
+            return LAPSE_OK;
+        }
+        disk_works(trackers, event->at);
         trackers->mark_known = false; /* what a step has committed is not shown by it */
         trackers->durable_seen = INT64_MAX;
         take_store(trackers, event, event->u.step.store);
@@ -135,7 +146,8 @@ static void take_store(struct lapse_trackers *trackers, const struct lapse_histo
     trackers->pace_at = event->at;
     trackers->pace_store = store;
     trackers->seen = event;
-    if (trackers->highest_by != NULL && store.ns < trackers->store_highest.ns)
+    bool shown = event->kind != LAPSE_HISTORY_TENURE; /* nobody has been told yet */
+    if (!shown || (trackers->highest_by != NULL && store.ns < trackers->store_highest.ns))
         return;
     trackers->store_highest = store;
     trackers->highest_by = event;
@@ -145,8 +157,7 @@ static void take_store(struct lapse_trackers *trackers, const struct lapse_histo
 static void take_fault(struct lapse_trackers *trackers, const struct lapse_history_event *event) {
     enum lapse_fault_kind kind = event->u.fault.kind;
     if (kind == LAPSE_FAULT_DISK) {
-        bool rots = event->u.fault.disk == LAPSE_DISK_ROT;
-        trackers->rot = rots && trackers->rot == NULL ? event : trackers->rot;
+        take_disk(trackers, event);
         return;
     }
     if (event->u.fault.node < 0) {
@@ -164,6 +175,9 @@ static void take_fault(struct lapse_trackers *trackers, const struct lapse_histo
     } else {
         if (trackers->node_stops == 0)
             trackers->node_stopped = event->at;
+        if ((trackers->node_stops & BIT(LAPSE_FAULT_STALL)) != 0)
+            lapse_track_kv_untold(trackers, lapse_tracked_store_most(trackers, event->at),
+                                  (struct lapse_wall){INT64_MAX}, true);
         if (kind == LAPSE_FAULT_CRASH) {
             trackers->node_stops = 0;
             trackers->node_crashed = true;
@@ -172,6 +186,35 @@ static void take_fault(struct lapse_trackers *trackers, const struct lapse_histo
         trackers->node_stops |= BIT(kind);
         trackers->node_paused = true;
     }
+}
+
+/* While writes may fail nothing is owed by housekeeping, nor after that before the store shows that
+ * it has not given up. */
+static void take_disk(struct lapse_trackers *trackers, const struct lapse_history_event *event) {
+    enum lapse_disk_fault disk = event->u.fault.disk;
+    if (disk == LAPSE_DISK_ROT && trackers->rot == NULL)
+        trackers->rot = event;
+    if (disk == LAPSE_DISK_ROT || disk == LAPSE_DISK_TEAR)
+        return;
+    if (event->kind == LAPSE_HISTORY_FAULT_END) {
+        trackers->disk_faults &= ~BIT(disk);
+        return;
+    }
+    trackers->disk_faults |= BIT(disk);
+    gives_up(trackers, event->at);
+}
+
+static void gives_up(struct lapse_trackers *trackers, struct lapse_true_time at) {
+    if (trackers->node_stops == 0)
+        trackers->node_stopped = at;
+    trackers->node_stops |= BIT(LAPSE_FAULT_DISK);
+    trackers->node_paused = true;
+}
+
+/* A store that has given up answers nothing any more. */
+static void disk_works(struct lapse_trackers *trackers, struct lapse_true_time at) {
+    if (trackers->disk_faults == 0 && (trackers->node_stops & BIT(LAPSE_FAULT_DISK)) != 0)
+        stop_ends(trackers, at, BIT(LAPSE_FAULT_DISK));
 }
 
 static void stop_ends(struct lapse_trackers *trackers, struct lapse_true_time at, unsigned bits) {
@@ -206,6 +249,8 @@ static enum lapse_status take_tenure(struct lapse_trackers *trackers,
     for (size_t i = 0; status == LAPSE_OK && i < trackers->call_count; i++)
         status = take_unanswered(trackers, &trackers->calls[i]);
     stop_ends(trackers, event->at, ~0U);
+    if (trackers->disk_faults != 0)
+        gives_up(trackers, event->at);
     trackers->node_crashed = false;
     trackers->tenure = event;
     if (event->u.tenure.machine)

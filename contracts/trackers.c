@@ -42,6 +42,7 @@ void lapse_trackers_close(struct lapse_trackers *trackers) {
     lapse_track_watch_free(trackers);
     lapse_track_belief_free(trackers);
     lapse_track_live_free(trackers);
+    lapse_track_fault_free(trackers);
     lapse_track_resource_free(trackers);
     lapse_alloc_free(alloc, trackers->calls, trackers->call_cap * sizeof *trackers->calls);
     lapse_track_session_free(trackers);
@@ -55,7 +56,9 @@ enum lapse_status lapse_trackers_absorb(struct lapse_trackers *trackers,
     enum lapse_status status = LAPSE_OK;
     close_open_write(trackers, event);
     lapse_outside_take(&trackers->outside, event);
-    lapse_track_live_event(trackers, event);
+    status = lapse_track_live_event(trackers, event);
+    if (status < 0)
+        return status;
     switch (event->kind) {
     case LAPSE_HISTORY_BEGIN:
         return absorb_begin(trackers, event);
@@ -189,6 +192,8 @@ static enum lapse_status absorb_unknown(struct lapse_trackers *trackers,
                                         const struct lapse_command *command,
                                         const struct lapse_history_event *event) {
     enum lapse_status status = lapse_track_kv_maybe(trackers, command, event);
+    lapse_track_kv_untold(trackers, lapse_tracked_store_most(trackers, event->at),
+                          event->u.apply.reading.wall, false);
     return status < 0 ? status : lapse_track_lease_maybe(trackers, command);
 }
 

@@ -178,9 +178,11 @@ void lapse_next_due(const struct lapse *store, struct lapse_due *ret_due) {
 
 struct lapse_steady lapse_store_time(const struct lapse *store) {
     lapse_lock_enter(store->lock);
-    struct lapse_steady at = store->state.last.store;
+    const struct lapse_state *state = &store->state;
+    struct lapse_now now =
+        lapse_decide_now(state, state->last.store, state->last.reading.wall, 0);
     lapse_lock_leave(store->lock);
-    return at;
+    return now.store; /* at the store's resolution, as answers tell it */
 }
 
 static enum lapse_status tell_preceding(struct lapse *store, const struct lapse_command *command,

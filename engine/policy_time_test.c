@@ -187,6 +187,22 @@ Test(policy_time, the_first_instant_of_the_range_is_none_too_early) {
 }
 
 /* Store time that follows the wall is refused where the wall takes it past the range. */
+Test(policy_time, store_time_is_told_at_the_resolution_that_answers_have) {
+    static const struct {
+        enum lapse_profile profile;
+        int64_t told;
+    } cases[] = {{LAPSE_PROFILE_STRICT, 1234567}, {LAPSE_PROFILE_KAHUNA, 1000000}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct lapse_testing t;
+        open_at(&t, cases[i].profile, 0, (struct lapse_bucket_config){0});
+        cr_assert_eq(lapse_clock_manual_advance(&t.clock, (struct lapse_span){1234567}), LAPSE_OK);
+        (void)DO(&t, GET, "k", 0, 0);
+        cr_expect_eq(t.r.at.ns, cases[i].told);
+        cr_expect_eq(lapse_store_time(t.store).ns, cases[i].told);
+        lapse_testing_close(&t);
+    }
+}
+
 Test(policy_time, a_wall_that_leaves_the_range_of_store_time_is_refused) {
     struct lapse_testing t;
     open_at(&t, LAPSE_PROFILE_TINYSTORE, INT64_MIN, (struct lapse_bucket_config){0});

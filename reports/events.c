@@ -507,6 +507,10 @@ static void draw_rest(struct lapse_out *out, const struct lapse_result_view *vie
         }
         break;
     case LAPSE_HISTORY_STEP:
+        if (event->u.step.status < 0) {
+            lapse_out_text(out, lapse_status_word(event->u.step.status));
+            break;
+        }
         lapse_out_text(out, "store ");
         put_span(out, event->u.step.store.ns);
         lapse_out_text(out, ", ");

@@ -6,11 +6,23 @@ enum { CRASHES_MAX = 1000, CRASHES = 2, LOSS_PPM = 200000, DUPLICATE_PPM = 50000
 #define DOWN_NS (10 * LAPSE_NS_PER_S)
 #define LATENCY_NS (100 * LAPSE_NS_PER_MS)
 #define WALL_NS (2 * LAPSE_NS_PER_S)
+#define BIT(kind) (UINT32_C(1) << (kind))
+/* What a disk may do while a sync that answers done is durable. */
+#define DISK_WITHIN                                                                        \
+    (BIT(LAPSE_DISK_SYNC_FAIL) | BIT(LAPSE_DISK_SYNC_STALLS) | BIT(LAPSE_DISK_TEAR) |      \
+     BIT(LAPSE_DISK_FULL))
+
+static const char *const disk_words[] = {
+    [LAPSE_DISK_SYNC_FAIL] = "fail", [LAPSE_DISK_SYNC_LIES] = "lies",
+    [LAPSE_DISK_SYNC_STALLS] = "stalls", [LAPSE_DISK_TEAR] = "tear",
+    [LAPSE_DISK_FULL] = "full", [LAPSE_DISK_ROT] = "rot"};
 
 static void read_word(struct lapse_decoder *d, const struct lapse_node *key,
                       const struct lapse_node *value, struct lapse_plan_chaos *chaos);
 static void read_rest(struct lapse_decoder *d, const struct lapse_node *key,
                       const struct lapse_node *value, struct lapse_plan_chaos *chaos);
+static void read_disk(struct lapse_decoder *d, const struct lapse_node *node,
+                      struct lapse_plan_chaos *chaos);
 static void read_pause(struct lapse_decoder *d, const struct lapse_node *node,
                        struct lapse_plan_chaos *chaos);
 static void read_who(struct lapse_decoder *d, const struct lapse_node *list,
@@ -46,14 +58,14 @@ void lapse_decode_chaos(struct lapse_decoder *d) {
     chaos->on = true;
     d->plan->setup.chaos = true;
     d->node_falls = d->node_falls || chaos->crashes > 0;
-    d->wants_rows = d->wants_rows || chaos->disk_fail;
+    d->node_falls = d->node_falls || chaos->disk != 0;
+    d->wants_rows = d->wants_rows || chaos->disk != 0;
     check_end(d, node, stop_at, chaos);
 }
 
 static void read_word(struct lapse_decoder *d, const struct lapse_node *key,
                       const struct lapse_node *value, struct lapse_plan_chaos *chaos) {
     int64_t crashes = 0;
-    bool yes = false;
     if (lapse_node_is(key, "stop_at")) {
         (void)lapse_number_span(d, value, 1, &chaos->stop_at_ns);
     } else if (lapse_node_is(key, "pause")) {
@@ -66,7 +78,7 @@ static void read_word(struct lapse_decoder *d, const struct lapse_node *key,
     } else if (lapse_node_is(key, "down")) {
         (void)lapse_number_span(d, value, 1, &chaos->down_ns_max);
     } else if (lapse_node_is(key, "disk")) {
-        chaos->disk_fail = lapse_shape_flag(d, value, &yes) && yes;
+        read_disk(d, value, chaos);
     } else {
         read_rest(d, key, value, chaos);
     }
@@ -96,6 +108,41 @@ static void read_rest(struct lapse_decoder *d, const struct lapse_node *key,
         (void)lapse_shape_flag(d, value, &chaos->suspend);
     } else if (lapse_node_is(key, "machine")) {
         (void)lapse_shape_flag(d, value, &chaos->machine);
+    } else if (lapse_node_is(key, "starve")) {
+        (void)lapse_shape_flag(d, value, &chaos->starve);
+    } else if (lapse_node_is(key, "slow")) {
+        (void)lapse_shape_flag(d, value, &chaos->slow);
+    } else if (lapse_node_is(key, "freeze")) {
+        (void)lapse_shape_flag(d, value, &chaos->freeze);
+    }
+}
+
+/* `true`, or which of them. */
+static void read_disk(struct lapse_decoder *d, const struct lapse_node *node,
+                      struct lapse_plan_chaos *chaos) {
+    bool yes = false;
+    if (node->kind == LAPSE_NODE_SCALAR) {
+        chaos->disk = lapse_shape_flag(d, node, &yes) && yes ? DISK_WITHIN : 0;
+        return;
+    }
+    if (!lapse_shape_is(d, node, LAPSE_NODE_SEQ, "true, or a list like [fail, tear]")) {
+        return;
+    }
+    for (size_t i = 0; i < node->count; i++) {
+        const struct lapse_node *word = node->items[i];
+        int found = 0;
+        for (int kind = LAPSE_DISK_SYNC_FAIL; kind <= LAPSE_DISK_ROT; kind++) {
+            found = lapse_node_is(word, disk_words[kind]) ? kind : found;
+        }
+        if (found > 0) {
+            chaos->disk |= BIT(found);
+            continue;
+        }
+        struct lapse_diag *diag = lapse_mistake_add(
+            d->diags, "Y101", word->place, "", "`%.60s` is nothing that a disk does",
+            word->kind == LAPSE_NODE_SCALAR ? word->text : "this");
+        lapse_diag_note(d->diags, diag, "help",
+                        "write some of fail, lies, stalls, tear, full and rot");
     }
 }
 
@@ -156,7 +203,8 @@ static void allow_all(struct lapse_decoder *d, struct lapse_plan_chaos *chaos) {
     chaos->wall_ns = d->plan->setup.wall_bound.ns > 0 ? d->plan->setup.wall_bound.ns : WALL_NS;
     chaos->rate_ppb = d->plan->setup.rate_ppb;
     chaos->cuts = chaos->reorder = chaos->suspend = chaos->machine = true;
-    chaos->disk_fail = true;
+    chaos->starve = chaos->slow = true;
+    chaos->disk = DISK_WITHIN;
 }
 
 /* Faults must end before the run does, or nothing could be said of progress. */

@@ -88,6 +88,7 @@ void lapse_decode_loops_end(struct lapse_decoder *d) {
         }
         setup->steady = its->u.loop.times == 0 && its->u.loop.until != LAPSE_UNTIL_INSTANT &&
                         !may_stop(d, setup->actor);
+        bool told = false;
         for (size_t k = 0; k < its->u.loop.body_count; k++) {
             const struct lapse_plan_step *step = lapse_decode_step_at(d, its->u.loop.body[k]);
             int64_t after = step->when.kind == LAPSE_WHEN_AFTER ? step->when.ns : 0;
@@ -95,7 +96,8 @@ void lapse_decode_loops_end(struct lapse_decoder *d) {
                         lapse_ns_add(setup->slack.ns, step->when.jitter_ns, &setup->slack.ns);
             setup->steady = setup->steady && adds && step->kind == LAPSE_STEP_CALL &&
                             !step->u.call.has_wait;
-            if (step->times > 0) { /* the number of a call is then that of the turn */
+            told = told || step->kind == LAPSE_STEP_CALL || step->kind == LAPSE_STEP_WORK;
+            if (step->times > 0 || !told) { /* the number of a call is then that of the turn */
                 setup->slack.ns = INT64_MAX;
             }
         }

@@ -1,6 +1,7 @@
 /* Chance as a source of faults: kinds, instants, and whom each befalls. */
 #include "chaos.h"
 
+#include "chaos_heal.h"
 #include "clock_fault.h"
 #include "fault.h"
 
@@ -13,22 +14,38 @@ enum chaos_kind {
     CHAOS_CUT,
     CHAOS_LINK,
     CHAOS_DISK,
+    CHAOS_FREEZE,
+    CHAOS_STARVE,
+    CHAOS_SLOW,
     CHAOS_KINDS
 };
-enum { GAPS = 6, LATE_KINDS = 5, NODE = 0 };
+enum { GAPS = 6, LATE_KINDS = 5, NODE = 0, FACTOR_MAX = 10, SYNCS_MAX = 3, BITS_MAX = 3,
+       AIMS_MAX = 8 };
+#define SLOW_NODE_NS LAPSE_NS_PER_S
+#define RESTARTS ((UINT32_C(1) << LAPSE_DISK_SYNC_FAIL) | (UINT32_C(1) << LAPSE_DISK_FULL))
+
 /* The last instants of a run that a drawn one may lie off a deadline. */
 static const int64_t offsets[LATE_KINDS] = {0, -1, 1, -LAPSE_NS_PER_MS, LAPSE_NS_PER_MS};
 
 static bool has_kind(const struct lapse_plan *plan, enum chaos_kind kind);
 static void push(struct lapse_world *world, int64_t at_ns);
 static int64_t next_instant(struct lapse_world *world);
+static bool aim_at(struct lapse_world *world, int64_t off_ns, int64_t *ret_at_ns);
+static int64_t aim_again(struct lapse_world *world);
 static int64_t some_deadline(struct lapse_world *world);
+static int64_t deadline_of(const struct lapse_world *world, size_t belief);
 static void draw_fault(struct lapse_world *world);
 static bool draw_of_kind(struct lapse_world *world, enum chaos_kind kind,
                          struct lapse_plan_fault *ret);
 static bool draw_pause(struct lapse_world *world, struct lapse_plan_fault *ret);
 static bool draw_crash(struct lapse_world *world, struct lapse_plan_fault *ret);
+static bool draw_hold(struct lapse_world *world, enum lapse_fault_kind kind,
+                      struct lapse_plan_fault *ret);
+static bool draw_late(struct lapse_world *world, bool starve, struct lapse_plan_fault *ret);
+static bool draw_disk(struct lapse_world *world, struct lapse_plan_fault *ret);
 static bool draw_clock(struct lapse_world *world, bool wall, struct lapse_plan_fault *ret);
+static int64_t wall_most(const struct lapse_world *world);
+static struct lapse_party draw_clocked(struct lapse_world *world);
 static bool draw_link(struct lapse_world *world, bool cut, struct lapse_plan_fault *ret);
 static struct lapse_party draw_party(struct lapse_world *world);
 static void aim(struct lapse_plan_fault *fault, struct lapse_party whom);
@@ -37,7 +54,6 @@ static void set_for(struct lapse_world *world, struct lapse_plan_fault *fault, i
 static int64_t wall_off(const struct lapse_world *world, struct lapse_party whose);
 static int64_t either_way(struct lapse_world *world, int64_t most);
 static int64_t up_to(struct lapse_world *world, int64_t most);
-static void heal_all(struct lapse_world *world);
 
 void lapse_sim_chaos_begin(struct lapse_world *world) {
     const struct lapse_plan_chaos *chaos = &world->plan->chaos;
@@ -54,14 +70,20 @@ void lapse_sim_chaos_begin(struct lapse_world *world) {
     world->chaos.mean_ns = chaos->stop_at_ns / (INT64_C(4) << gap);
     world->chaos.crashes = chaos->crashes;
     push(world, chaos->stop_at_ns);
-    if (world->chaos.kinds != 0) {
-        push(world, next_instant(world));
+    int64_t first_ns = world->chaos.kinds != 0 ? next_instant(world) : INT64_MAX;
+    if (first_ns < chaos->stop_at_ns) {
+        push(world, first_ns);
     }
 }
 
 void lapse_sim_chaos_event(struct lapse_world *world) {
     if (world->now.ns >= world->plan->chaos.stop_at_ns) {
-        heal_all(world);
+        lapse_sim_chaos_heal(world);
+        return;
+    }
+    int64_t again_ns = aim_again(world);
+    if (again_ns < INT64_MAX) {
+        push(world, again_ns);
         return;
     }
     draw_fault(world);
@@ -87,7 +109,13 @@ static bool has_kind(const struct lapse_plan *plan, enum chaos_kind kind) {
         return (chaos->loss_ppm > 0 || chaos->duplicate_ppm > 0 || chaos->latency_ns_max > 0) &&
                plan->setup.actor_count > 0;
     case CHAOS_DISK:
-        return chaos->disk_fail;
+        return chaos->disk != 0;
+    case CHAOS_FREEZE:
+        return chaos->freeze;
+    case CHAOS_STARVE:
+        return chaos->starve && plan->setup.actor_count > 0;
+    case CHAOS_SLOW:
+        return chaos->slow;
     case CHAOS_KINDS:
         break;
     }
@@ -116,9 +144,10 @@ static int64_t next_instant(struct lapse_world *world) {
     int64_t at = INT64_MAX;
     uint64_t near =
         lapse_choose(world->choices, 2 * (uint64_t)LATE_KINDS, LAPSE_CHOICE_CHAOS_WHEN, 0);
-    int64_t deadline = near < LATE_KINDS ? INT64_MAX : some_deadline(world);
-    if (deadline < INT64_MAX && lapse_ns_add(deadline, offsets[near - LATE_KINDS], &at) &&
-        at > world->now.ns) {
+    world->chaos.aims = 0;
+    if (near >= LATE_KINDS && aim_at(world, offsets[near - LATE_KINDS], &at)) {
+        world->chaos.aims = AIMS_MAX;
+        world->chaos.off_ns = offsets[near - LATE_KINDS];
         return at;
     }
     int64_t gap = 1 + (int64_t)lapse_choose(world->choices, 2 * (uint64_t)mean,
@@ -126,18 +155,55 @@ static int64_t next_instant(struct lapse_world *world) {
     return lapse_ns_add(world->now.ns, gap, &at) ? at : INT64_MAX;
 }
 
-/* Of a belief, as its client will reckon it; INT64_MAX: nobody believes, or none has one. */
+/* False: there is none, or that instant is over. */
+static bool aim_at(struct lapse_world *world, int64_t off_ns, int64_t *ret_at_ns) {
+    int64_t deadline = some_deadline(world);
+    return deadline < INT64_MAX && lapse_ns_add(deadline, off_ns, ret_at_ns) &&
+           *ret_at_ns > world->now.ns;
+}
+
+/* A deadline that was aimed at may have moved since: each renewal moves it. INT64_MAX: it has not,
+ * or it has too often. */
+static int64_t aim_again(struct lapse_world *world) {
+    struct lapse_sim_chaos *chaos = &world->chaos;
+    int64_t hit = world->now.ns - chaos->off_ns;
+    int64_t at = INT64_MAX;
+    bool stands = hit == world->node.housekeep_ns;
+    for (size_t i = 0; i < world->belief_count; i++) {
+        stands = stands || deadline_of(world, i) == hit;
+    }
+    if (chaos->aims == 0 || stands) {
+        return INT64_MAX;
+    }
+    chaos->aims--;
+    return aim_at(world, chaos->off_ns, &at) ? at : INT64_MAX;
+}
+
+/* Of a belief, as its client will reckon it, or what the store has to do next: mostly the end of a
+ * term. INT64_MAX: nothing lies ahead. */
 static int64_t some_deadline(struct lapse_world *world) {
-    if (world->belief_count == 0) {
-        return INT64_MAX;
+    size_t ahead = 0;
+    for (size_t i = 0; i < world->belief_count; i++) {
+        ahead += deadline_of(world, i) > world->now.ns ? 1 : 0;
     }
-    const struct lapse_sim_belief *belief =
-        &world->beliefs[lapse_choose(world->choices, world->belief_count,
-                                     LAPSE_CHOICE_CHAOS_WHEN, 2)];
-    if (!belief->has_deadline) {
-        return INT64_MAX;
+    uint64_t which = lapse_choose(world->choices, ahead + 1, LAPSE_CHOICE_CHAOS_WHEN, 2);
+    if (which == 0) {
+        return world->node.housekeep_ns;
     }
-    return lapse_sim_clock_at_steady(&world->actors[belief->actor].clock, belief->deadline).ns;
+    size_t at = 0;
+    for (size_t i = 0; which > 0; i++) {
+        which -= deadline_of(world, i) > world->now.ns ? 1 : 0;
+        at = i;
+    }
+    return deadline_of(world, at);
+}
+
+/* In true time, if its client's clock goes on as it does; -1: it has none. */
+static int64_t deadline_of(const struct lapse_world *world, size_t belief) {
+    const struct lapse_sim_belief *its = &world->beliefs[belief];
+    return its->has_deadline
+               ? lapse_sim_clock_at_steady(&world->actors[its->actor].clock, its->deadline).ns
+               : -1;
 }
 
 static void draw_fault(struct lapse_world *world) {
@@ -163,10 +229,12 @@ static bool draw_of_kind(struct lapse_world *world, enum chaos_kind kind,
     case CHAOS_CRASH:
         return draw_crash(world, ret);
     case CHAOS_SUSPEND:
-        ret->kind = LAPSE_FAULT_SUSPEND;
-        aim(ret, draw_party(world));
-        set_for(world, ret, 1, world->plan->chaos.down_ns_max);
-        return true;
+        return draw_hold(world, LAPSE_FAULT_SUSPEND, ret);
+    case CHAOS_FREEZE:
+        return draw_hold(world, LAPSE_FAULT_FREEZE, ret);
+    case CHAOS_STARVE:
+    case CHAOS_SLOW:
+        return draw_late(world, kind == CHAOS_STARVE, ret);
     case CHAOS_WALL:
     case CHAOS_RATE:
         return draw_clock(world, kind == CHAOS_WALL, ret);
@@ -174,12 +242,7 @@ static bool draw_of_kind(struct lapse_world *world, enum chaos_kind kind,
     case CHAOS_LINK:
         return draw_link(world, kind == CHAOS_CUT, ret);
     case CHAOS_DISK:
-        ret->kind = LAPSE_FAULT_DISK;
-        ret->node = NODE;
-        ret->disk = LAPSE_DISK_SYNC_FAIL;
-        ret->disk_nth = 1 + up_to(world, 3);
-        set_for(world, ret, 1, world->plan->chaos.down_ns_max);
-        return true;
+        return draw_disk(world, ret);
     case CHAOS_KINDS:
         break;
     }
@@ -216,14 +279,62 @@ static bool draw_crash(struct lapse_world *world, struct lapse_plan_fault *ret) 
     return true;
 }
 
+static bool draw_hold(struct lapse_world *world, enum lapse_fault_kind kind,
+                      struct lapse_plan_fault *ret) {
+    ret->kind = kind;
+    aim(ret, draw_party(world));
+    set_for(world, ret, 1, world->plan->chaos.down_ns_max);
+    return true;
+}
+
+/* Only a client's tasks starve: all of them, so that none gets ahead by chance alone. */
+static bool draw_late(struct lapse_world *world, bool starve, struct lapse_plan_fault *ret) {
+    struct lapse_party whom = draw_party(world);
+    if (starve && whom.kind != LAPSE_PARTY_ACTOR) {
+        return false;
+    }
+    ret->kind = starve ? LAPSE_FAULT_STARVE : LAPSE_FAULT_SLOW;
+    aim(ret, whom);
+    ret->factor = 1 + (int32_t)up_to(world, FACTOR_MAX - 1);
+    ret->link.latency_ns_min = up_to(world, SLOW_NODE_NS);
+    set_for(world, ret, 1, world->plan->chaos.down_ns_max);
+    return true;
+}
+
+/* A store whose sync has failed answers nobody before it is opened again: so a start of its
+ * process may be drawn too. A disk that tears does so until all heals, as its crash comes later. */
+static bool draw_disk(struct lapse_world *world, struct lapse_plan_fault *ret) {
+    uint32_t may = world->plan->chaos.disk;
+    enum lapse_disk_fault kinds[LAPSE_DISK_ROT + 1] = {0};
+    size_t count = 0;
+    for (int kind = LAPSE_DISK_SYNC_FAIL; kind <= LAPSE_DISK_ROT; kind++) {
+        if ((may >> kind & 1) != 0) {
+            kinds[count++] = (enum lapse_disk_fault)kind;
+        }
+    }
+    count += (may & RESTARTS) != 0 ? 1 : 0; /* 0 at the end of kinds */
+    ret->node = NODE;
+    ret->disk = kinds[lapse_choose(world->choices, count, LAPSE_CHOICE_CHAOS_FAULT, 1)];
+    if (ret->disk == 0) {
+        ret->kind = LAPSE_FAULT_CRASH;
+        set_for(world, ret, 1, world->plan->chaos.down_ns_max);
+        return true;
+    }
+    ret->kind = LAPSE_FAULT_DISK;
+    ret->disk_nth = 1 + up_to(world, SYNCS_MAX);
+    ret->disk_bits = 1 + up_to(world, BITS_MAX - 1);
+    if (ret->disk != LAPSE_DISK_TEAR) {
+        set_for(world, ret, 1, world->plan->chaos.down_ns_max);
+    }
+    return true;
+}
+
 static bool draw_clock(struct lapse_world *world, bool wall, struct lapse_plan_fault *ret) {
     ret->kind = LAPSE_FAULT_CLOCK;
-    aim(ret, draw_party(world));
-    ret->clock.whose = ret->node >= 0 ? (struct lapse_party){LAPSE_PARTY_NODE, ret->node}
-                                      : (struct lapse_party){LAPSE_PARTY_ACTOR, ret->actor};
+    ret->clock.whose = draw_clocked(world);
     if (wall) {
         ret->clock.has_wall = true;
-        ret->clock.wall_ns = either_way(world, world->plan->chaos.wall_ns) -
+        ret->clock.wall_ns = either_way(world, wall_most(world)) -
                              wall_off(world, ret->clock.whose);
     } else {
         ret->clock.has_rate = true;
@@ -232,13 +343,48 @@ static bool draw_clock(struct lapse_world *world, bool wall, struct lapse_plan_f
     return true;
 }
 
-/* Of some client to the node. A cut may be one way. */
+/* A wall that may go no further than its bound leaves room for what its rate can add until all
+ * heals. */
+static int64_t wall_most(const struct lapse_world *world) {
+    const struct lapse_plan_chaos *chaos = &world->plan->chaos;
+    int64_t bound = world->plan->setup.wall_bound.ns;
+    int64_t drift = 0, room = 0;
+    if (chaos->wall_ns > bound) {
+        return chaos->wall_ns;
+    }
+    if (!lapse_ns_scale(chaos->stop_at_ns, chaos->rate_ppb, LAPSE_NS_PER_S, &drift) ||
+        !lapse_ns_sub(bound, drift + 1, &room)) {
+        return 0;
+    }
+    return room < chaos->wall_ns ? room : chaos->wall_ns;
+}
+
+/* A client, a resource, or the node. */
+static struct lapse_party draw_clocked(struct lapse_world *world) {
+    uint64_t actors = world->plan->setup.actor_count;
+    uint64_t resources = world->plan->setup.resource_count;
+    uint64_t which =
+        lapse_choose(world->choices, actors + resources + 1, LAPSE_CHOICE_CHAOS_WHO, 2);
+    if (which < actors) {
+        return (struct lapse_party){LAPSE_PARTY_ACTOR, (int32_t)which};
+    }
+    which -= actors;
+    return which < resources ? (struct lapse_party){LAPSE_PARTY_RESOURCE, (int32_t)which}
+                             : (struct lapse_party){LAPSE_PARTY_NODE, NODE};
+}
+
+/* Of some client to the node or a resource. A cut may be one way. */
 static bool draw_link(struct lapse_world *world, bool cut, struct lapse_plan_fault *ret) {
     const struct lapse_plan_chaos *chaos = &world->plan->chaos;
     struct lapse_party client = {
         LAPSE_PARTY_ACTOR, (int32_t)lapse_choose(world->choices, world->plan->setup.actor_count,
                                                  LAPSE_CHOICE_CHAOS_WHO, 1)};
+    uint64_t peer = lapse_choose(world->choices, world->plan->setup.resource_count + 1,
+                                 LAPSE_CHOICE_CHAOS_WHO, 3);
     struct lapse_party node = {LAPSE_PARTY_NODE, NODE};
+    if (peer > 0) {
+        node = (struct lapse_party){LAPSE_PARTY_RESOURCE, (int32_t)peer - 1};
+    }
     int64_t way = cut ? up_to(world, 2) : 0;
     ret->kind = cut ? LAPSE_FAULT_CUT : LAPSE_FAULT_LINK;
     ret->link.from = way == 2 ? node : client;
@@ -307,36 +453,4 @@ static int64_t up_to(struct lapse_world *world, int64_t most) {
         return 0;
     }
     return (int64_t)lapse_choose(world->choices, (uint64_t)most + 1, LAPSE_CHOICE_CHAOS_SPAN, 0);
-}
-
-/* All that may have been drawn ends; what stands by a line of the plan ends with it, as there is
- * one state of standing still, not two. */
-static void heal_all(struct lapse_world *world) {
-    struct lapse_plan_fault fault = {.task = -1, .factor = 1, .ends = true};
-    for (int32_t i = -1; i < (int32_t)world->plan->setup.actor_count; i++) {
-        bool node = i < 0;
-        bool up = node ? world->node.store != NULL : world->actors[i].up;
-        fault.actor = i;
-        fault.node = node ? NODE : -1;
-        fault.kind = LAPSE_FAULT_PAUSE;
-        lapse_sim_fault_do(world, -1, &fault);
-        if (!up || (node && (world->chaos.kinds >> CHAOS_DISK & 1) != 0)) {
-            struct lapse_plan_fault anew = {
-                .kind = LAPSE_FAULT_RESTART, .actor = fault.actor, .node = fault.node, .task = -1};
-            lapse_sim_fault_do(world, -1, &anew);
-        }
-        if ((world->chaos.kinds >> CHAOS_RATE & 1) != 0) {
-            struct lapse_plan_fault clock = {.kind = LAPSE_FAULT_CLOCK, .actor = fault.actor,
-                                             .node = fault.node, .task = -1};
-            clock.clock.whose = node ? (struct lapse_party){LAPSE_PARTY_NODE, NODE}
-                                     : (struct lapse_party){LAPSE_PARTY_ACTOR, i};
-            clock.clock.has_rate = true;
-            clock.clock.rate_ppb =
-                lapse_sim_clock_of(world, clock.clock.whose)->rate_start_ppb;
-            lapse_sim_fault_do(world, -1, &clock);
-        }
-    }
-    fault = (struct lapse_plan_fault){
-        .kind = LAPSE_FAULT_CUT, .actor = -1, .node = -1, .task = -1, .ends = true};
-    lapse_sim_fault_do(world, -1, &fault); /* every link */
 }

@@ -2,9 +2,9 @@
  *
  * A run first draws which kinds of fault it has and how often one comes, so that some runs have one
  * kind alone and others all of them. Then it draws each fault as its instant comes, half of them
- * about the deadlines that clients act by. At `stop_at` all that was drawn ends: nobody stands
- * still, every link is whole, every clock runs at its rate again. Faults that the plan's own lines
- * tell are left as they are. Choices: 0 always means no fault, or the smallest. */
+ * about the deadlines that clients act by and the ends of terms. At `stop_at` all faults end, also
+ * those that lines of the plan have brought (chaos_heal.h). Choices: 0 always means no fault, or
+ * the smallest. */
 #ifndef SIM_CHAOS_H
 #define SIM_CHAOS_H
 

@@ -6,6 +6,7 @@
 #include "world_events.h"
 
 static void break_syncs(struct lapse_world *world, const struct lapse_plan_fault *fault);
+static void end(struct lapse_world *world, int32_t step, enum lapse_disk_fault disk);
 static void push_end(struct lapse_world *world, int32_t step, enum lapse_disk_fault disk);
 static void emit(struct lapse_world *world, bool begins, enum lapse_disk_fault disk, int32_t step,
                  int64_t until_ns);
@@ -48,16 +49,16 @@ void lapse_sim_disk_fault_step(struct lapse_world *world, int32_t step,
 }
 
 void lapse_sim_disk_fault_end(struct lapse_world *world, const struct lapse_queue_item *item) {
-    struct lapse_sim_trouble *trouble = &world->node.trouble;
-    enum lapse_disk_fault disk = (enum lapse_disk_fault)(item->id - LAPSE_SIM_DISK_ENDS);
-    emit(world, false, disk, item->index, INT64_MAX);
-    if (disk == LAPSE_DISK_TEAR) {
-        trouble->tear = false;
-    } else if (disk == LAPSE_DISK_FULL) {
-        trouble->full = false;
-    } else if (trouble->sync == disk) {
-        trouble->sync = 0;
+    end(world, item->index, (enum lapse_disk_fault)(item->id - LAPSE_SIM_DISK_ENDS));
+}
+
+void lapse_sim_disk_heal(struct lapse_world *world, int32_t step) {
+    for (int disk = LAPSE_DISK_SYNC_FAIL; disk < LAPSE_DISK_ROT; disk++) {
+        if (world->node.disk_until_ns[disk] > 0) {
+            end(world, step, (enum lapse_disk_fault)disk);
+        }
     }
+    world->node.trouble.stall = false;
 }
 
 /* By a stall for its span from here on; by a disk until that is well again. */
@@ -98,6 +99,19 @@ void lapse_sim_disk_operate(struct lapse_world *world, int32_t step) {
     } else if (world->node.copied[act->copy]) {
         world->ran[step] = LAPSE_RAN_YES;
         put_back(world, step);
+    }
+}
+
+static void end(struct lapse_world *world, int32_t step, enum lapse_disk_fault disk) {
+    struct lapse_sim_trouble *trouble = &world->node.trouble;
+    world->node.disk_until_ns[disk] = 0;
+    emit(world, false, disk, step, INT64_MAX);
+    if (disk == LAPSE_DISK_TEAR) {
+        trouble->tear = false;
+    } else if (disk == LAPSE_DISK_FULL) {
+        trouble->full = false;
+    } else if (trouble->sync == disk) {
+        trouble->sync = 0;
     }
 }
 

@@ -11,6 +11,8 @@ enum { LAPSE_SIM_DISK_ENDS = 1000 };
 void lapse_sim_disk_fault_step(struct lapse_world *world, int32_t step,
                                const struct lapse_plan_fault *fault);
 void lapse_sim_disk_fault_end(struct lapse_world *world, const struct lapse_queue_item *item);
+/* Ends all of its faults that stand. */
+void lapse_sim_disk_heal(struct lapse_world *world, int32_t step);
 /* After whatever the store has done: if a sync of it hangs, its process does. */
 void lapse_sim_node_hang(struct lapse_world *world);
 /* Syncs that hang are done. */

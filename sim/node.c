@@ -25,6 +25,7 @@ static void park(struct lapse_world *world, const struct lapse_queue_item *item)
 static bool keep_house(struct lapse_world *world, int32_t step);
 static void delay(struct lapse_world *world, const struct lapse_queue_item *item);
 static void tell_house(struct lapse_world *world, const struct lapse_sim_untold *untold);
+static void tell_failed_house(struct lapse_world *world, int32_t step);
 static void take(struct lapse_world *world, const struct lapse_queue_item *item,
                  struct lapse_sim_call *call);
 static bool decide(struct lapse_world *world, const struct lapse_sim_call *call);
@@ -338,6 +339,9 @@ static bool keep_house(struct lapse_world *world, int32_t step) {
     }
     node->housekeeping = false;
     if (lapse_sim_node_excuses(world, status)) {
+        if (status == LAPSE_UNKNOWN && !node->trouble.dead) {
+            tell_failed_house(world, step);
+        }
         bool gone = status != LAPSE_IO || node->trouble.dead;
         node->rests_until_ns = gone ? INT64_MAX : world->now.ns + LAPSE_NS_PER_S;
         return false;
@@ -373,6 +377,17 @@ static void tell_house(struct lapse_world *world, const struct lapse_sim_untold 
     lapse_sim_watcher_poll_all(world);
 }
 
+/* Its sync has failed: what it did may be there or not, and nobody is told of it. */
+static void tell_failed_house(struct lapse_world *world, int32_t step) {
+    struct lapse_sim_node *node = &world->node;
+    struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_STEP, -1, step);
+    event.u.step.node = 0;
+    event.u.step.reading = lapse_sim_clock_read(&node->clock, world->now);
+    event.u.step.store = lapse_store_time(node->store);
+    event.u.step.status = LAPSE_UNKNOWN;
+    (void)lapse_world_emit(world, &event);
+}
+
 /* False: the process falls in it, or the world has failed. */
 static bool decide(struct lapse_world *world, const struct lapse_sim_call *call) {
     struct lapse_sim_node *node = &world->node;
@@ -395,8 +410,11 @@ static void tell_call(struct lapse_world *world, const struct lapse_sim_untold *
     struct lapse_sim_node *node = &world->node;
     struct lapse_sim_call *call = &world->calls[untold->item.index];
     struct lapse_true_time now = world->now;
+    struct lapse_sim_clock *clock = &world->actors[call->actor].clock;
+    struct lapse_sim_clock clock_now = *clock;
     call->applied = true;
-    world->now = untold->at; /* what was decided then is told of then */
+    world->now = untold->at; /* what was decided then is told of then, by the clocks of then */
+    *clock = untold->on ? untold->client_clock : clock_now;
     struct lapse_history_event event = lapse_world_call_event(world, LAPSE_HISTORY_APPLY, call);
     event.u.apply.reading = untold->reading;
     event.u.apply.durable_point = node->result.durable_point;
@@ -411,11 +429,12 @@ static void tell_call(struct lapse_world *world, const struct lapse_sim_untold *
         lapse_sim_keylock_apply(world, call);
         lapse_sim_resource_granted(world, call);
         lapse_world_emit_written(world, call, -1, &node->result);
-        if (world->check_often) {
-            lapse_world_check(world);
-        }
     }
     world->now = now;
+    *clock = clock_now;
+    if (stored != NULL && world->check_often) {
+        lapse_world_check(world);
+    }
     lapse_sim_watcher_note_events(world);
     lapse_sim_watcher_called(world, call);
     bool falls = falls_at(world, LAPSE_POINT_APPLIED, call);
@@ -437,6 +456,10 @@ static bool keep_untold(struct lapse_world *world, struct lapse_sim_untold untol
         return false;
     }
     untold.on = true;
+    if (untold.is_call) {
+        int32_t actor = world->calls[untold.item.index].actor;
+        untold.client_clock = world->actors[actor].clock;
+    }
     world->node.untold = untold;
     return true;
 }

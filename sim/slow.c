@@ -8,6 +8,11 @@
 #include "work.h"
 #include "world_events.h"
 
+/* Where the parts of an end's id lie. */
+enum { ACTOR_AT = 8, TASK_AT = 34, INDEX_MASK = (1 << 26) - 1 };
+
+static int64_t pack(const struct lapse_plan_fault *fault);
+static struct lapse_plan_fault unpack(int64_t id);
 static struct lapse_sim_hold *hold_of(struct lapse_world *world,
                                       const struct lapse_plan_fault *fault, int32_t task);
 static void begin(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault);
@@ -31,21 +36,21 @@ void lapse_sim_slow_fault_step(struct lapse_world *world, int32_t step,
 }
 
 void lapse_sim_slow_fault_end(struct lapse_world *world, const struct lapse_queue_item *item) {
-    const struct lapse_plan_fault *fault = &world->plan->steps[item->index].u.fault;
-    end(world, fault->kind, fault->actor, fault->task, item->index, item->at_ns);
+    struct lapse_plan_fault fault = unpack(item->id);
+    end(world, fault.kind, fault.actor, fault.task, item->index, item->at_ns);
 }
 
 bool lapse_sim_slow_stale(const struct lapse_world *world, const struct lapse_queue_item *item) {
-    const struct lapse_plan_fault *fault = &world->plan->steps[item->index].u.fault;
+    struct lapse_plan_fault fault = unpack(item->id);
     bool stands = false;
-    if (fault->kind == LAPSE_FAULT_SLOW) {
+    if (fault.kind == LAPSE_FAULT_SLOW) {
         const struct lapse_sim_hold *hold =
-            fault->actor >= 0 ? &world->actors[fault->actor].slow : &world->node.slow;
+            fault.actor >= 0 ? &world->actors[fault.actor].slow : &world->node.slow;
         return !hold->on || hold->until_ns != item->at_ns;
     }
     for (size_t i = 0; i < world->plan->task_count; i++) {
         const struct lapse_sim_hold *hold = &world->tasks[i].starved;
-        stands = stands || (names_task(world, fault, i) && hold->on &&
+        stands = stands || (names_task(world, &fault, i) && hold->on &&
                             hold->until_ns == item->at_ns);
     }
     return !stands;
@@ -120,7 +125,8 @@ static void begin(struct lapse_world *world, int32_t step, const struct lapse_pl
                                                            .rank = step,
                                                            .due_ns = until,
                                                            .actor = -1,
-                                                           .index = step});
+                                                           .index = step,
+                                                           .id = pack(fault)});
     }
 }
 
@@ -150,6 +156,19 @@ static void end(struct lapse_world *world, enum lapse_fault_kind kind, int32_t a
     if (ended) {
         emit(world, false, kind, actor, task, step, INT64_MAX);
     }
+}
+
+/* An end is about what its beginning named, which may be no line of the plan: it carries that. */
+static int64_t pack(const struct lapse_plan_fault *fault) {
+    return (int64_t)fault->kind | (int64_t)(fault->actor + 1) << ACTOR_AT |
+           (int64_t)(fault->task + 1) << TASK_AT;
+}
+
+static struct lapse_plan_fault unpack(int64_t id) {
+    return (struct lapse_plan_fault){
+        .kind = (enum lapse_fault_kind)(id & ((1 << ACTOR_AT) - 1)),
+        .actor = (int32_t)(id >> ACTOR_AT & INDEX_MASK) - 1,
+        .task = (int32_t)(id >> TASK_AT & INDEX_MASK) - 1};
 }
 
 static bool names_task(const struct lapse_world *world, const struct lapse_plan_fault *fault,

@@ -204,6 +204,7 @@ struct lapse_sim_untold {
     int32_t step;                 /* of an operator who asked for it; -1 */
     struct lapse_true_time at;    /* when it was decided */
     struct lapse_reading reading;
+    struct lapse_sim_clock client_clock; /* of a call: as its client's was then */
 };
 
 /* A crash that was placed inside what the store is doing: it comes once that is over, and until
@@ -225,7 +226,7 @@ struct lapse_sim_node {
     bool *copied;                     /* by number: whether it was made */
     struct lapse_sim_tap tap;      /* before the journal of either */
     struct lapse_sim_trouble trouble; /* of either disk */
-    int64_t disk_until_ns[LAPSE_DISK_ROT + 1]; /* by kind of fault; INT64_MAX: to the end */
+    int64_t disk_until_ns[LAPSE_DISK_ROT + 1]; /* by kind; INT64_MAX: to the end; 0: well */
     enum lapse_restored restored;     /* what it opens next is an old copy */
     bool troubled;                    /* its disk has misbehaved at some time */
     bool inside;                      /* a point is told: the store is at work */
@@ -272,6 +273,8 @@ struct lapse_sim_chaos {
     uint32_t kinds;  /* of faults that this run has: bits by kind */
     int64_t mean_ns; /* between two of them */
     int32_t crashes; /* so many are left */
+    int32_t aims;    /* the next one is aimed at a deadline: how often it may still follow that */
+    int64_t off_ns;  /* ... and lies off it by this */
 };
 
 /* What became of a plan step. */

@@ -60,7 +60,8 @@ struct lapse_setup_loop {
     struct lapse_span retry; /* the shortest `again` of its body; 0: none */
     bool steady;             /* nothing but an answer ends it, and in its body nothing but calls,
                                 `after` and `jitter` takes time */
-    struct lapse_span slack; /* those two together; INT64_MAX: its calls do not tell its firings */
+    struct lapse_span slack; /* those two together; INT64_MAX: its calls do not tell its firings,
+                                or only after a wait that has no bound */
 };
 struct lapse_setup {
     struct lapse_bytes scenario;
@@ -302,6 +303,8 @@ struct lapse_history_event {
             struct lapse_reading reading; /* the node's clocks */
             struct lapse_steady store;    /* store time */
             size_t row_count;             /* rows removed */
+            enum lapse_status status;     /* OK; UNKNOWN: the store gave up in it, and what it wrote
+                                             may be there or not */
         } step;
         struct { /* CLOCK: what it reads just before and just after */
             struct lapse_party whose;

@@ -61,6 +61,7 @@ struct lapse_tracked_entry {
     size_t session;
     struct lapse_end end_kept; /* idle: of the last write or renewal that no crash can lose */
     struct lapse_steady last_kept;
+    bool mark_open; /* its end may have been marked without anybody being told */
     bool term_open; /* which term it has hangs on what a crash has left */
     bool lossy; /* a crash may have lost renewals: the end is `end`, or as early as `end_kept` */
 };
@@ -84,6 +85,7 @@ struct lapse_tracked_key {
     const struct lapse_history_event *created; /* APPLY that made it the creator */
     size_t record_count, record_cap;
     struct lapse_tracked_record *records; /* oldest first; none: its rows are gone, or to go */
+    int64_t records_from; /* which older ones there are hangs on what a crash has left */
     bool unsure; /* a crash may have lost its last changes: nothing is known */
     const struct lapse_history_event *maybe; /* a write without an answer, since a crash or a
                                                 failed sync: done whole, or not at all */
@@ -219,10 +221,21 @@ struct lapse_tracked_loop {
     int32_t part_n; /* that firing, whose beginning is not known */
     const struct lapse_history_event *starts[2]; /* INVOKEs that began its last firings, newest
                                                     first */
+    bool held_up[2]; /* its actor stood still before that one: the firing may be older than it */
+    bool woke;       /* its actor has stood still since its last INVOKE */
     const struct lapse_history_event *last;      /* its last INVOKE or REPLY */
     const struct lapse_history_event *refused;   /* REPLY that denied its last call, an acquire */
     struct lapse_bytes name;                     /* of that lease */
     int32_t in_flight;                           /* calls without a reply */
+};
+
+/* ---- A fault that stands. One within another of its kind is the same fault. */
+struct lapse_tracked_fault {
+    enum lapse_fault_kind kind;
+    enum lapse_disk_fault disk;
+    bool over; /* DISK: it is well again, but the store may have shut itself */
+    int32_t actor, node, task;
+    struct lapse_party from, to; /* one way */
 };
 
 /* ---- One step of the wall clock's falling list of peaks: no later reading was above `wall`. */
@@ -261,7 +274,8 @@ struct lapse_trackers {
     struct lapse_tracked_once *once;
     size_t loop_count;
     struct lapse_tracked_loop *loops;
-    size_t faults_open;
+    size_t faults_open, fault_cap;
+    struct lapse_tracked_fault *faults;
     const struct lapse_history_event *fault; /* the last that began or ended, or moved a clock */
     struct lapse_span took;                  /* the longest round trip without a fault */
     int64_t coarse_ns; /* how far a reading of a client's clock may pass what a timer waits for */
@@ -270,7 +284,9 @@ struct lapse_trackers {
     const struct lapse_history_event *seen; /* the event that said so; NULL: none yet */
     struct lapse_steady store_highest;      /* the highest store time seen */
     const struct lapse_history_event *highest_by;
-    unsigned node_stops; /* a bit per enum lapse_fault_kind that holds a store node now */
+    unsigned node_stops; /* a bit per enum lapse_fault_kind that holds a store node now; DISK: its
+                            disk fails, or has, and the store has not shown since that it works */
+    unsigned disk_faults; /* a bit per enum lapse_disk_fault by which its writes may fail now */
     bool node_paused;    /* any of them */
     struct lapse_true_time node_stopped; /* when the last stop began */
     bool node_crashed;                   /* since the last start */

@@ -182,7 +182,9 @@ struct lapse_plan_chaos {
     int64_t wall_ns;      /* a wall step, either way, up to this */
     int64_t rate_ppb;     /* a clock's rate, either way, up to this */
     bool suspend, machine;
-    bool disk_fail, disk_tear; /* a sync that fails; crashes that tear */
+    bool starve, slow;    /* timers that come late; clients and a node that need more time */
+    bool freeze;          /* machines that stand still: outside contract */
+    uint32_t disk;        /* bits by enum lapse_disk_fault; LIES and ROT are outside contract */
 };
 
 /* Where the store keeps its rows over a crash of its process. MEMORY: in the world, as a disk that

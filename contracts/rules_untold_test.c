@@ -1,0 +1,102 @@
+/* Stories of what a store has done and nobody was told of: writes that a crash left without an
+ * answer, and housekeeping whose sync has failed. What they leave is not held against it. */
+#include <criterion/criterion.h>
+
+#include "history_builder_test.h"
+
+static void crash(struct builder *b) {
+    node_fault(b, LAPSE_HISTORY_FAULT_BEGIN, LAPSE_FAULT_CRASH);
+    tenure(b, false, b->at);
+}
+
+static void drop(struct builder *b, struct lapse_request request) {
+    (void)invoke(b, W1, request);
+    crash(b);
+}
+
+static void show_history(struct builder *b, const char *value, int64_t revision) {
+    struct lapse_item item = {.kind = LAPSE_RECORD_VALUE,
+                              .key = lapse_bytes_of("k"),
+                              .value = lapse_bytes_of(value),
+                              .revision = revision};
+    struct lapse_answer answer = answered(b, LAPSE_OK);
+    answer.item_count = 1;
+    answer.items = &item;
+    decide(b, W2, key_call(LAPSE_VERB_HISTORY, "plain", "k"), answer);
+}
+
+static void history_of_a_write_found_done(struct builder *b, bool broken) {
+    put(b, W1, "plain", "k", "v", 1, 0);
+    drop(b, put_call(LAPSE_VERB_SET, "plain", "k", "new"));
+    decide(b, W2, key_call(LAPSE_VERB_GET, "plain", "k"), read_value(b, "new", 2, 0));
+    show_history(b, "new", broken ? 3 : 2);
+}
+
+/* Two writes without an answer: which was the last, the read says. */
+static void value_of_one_of_two_writes(struct builder *b, bool broken) {
+    put(b, W1, "plain", "k", "v", 1, 0);
+    (void)invoke(b, W1, put_call(LAPSE_VERB_SET, "plain", "k", "one"));
+    drop(b, put_call(LAPSE_VERB_SET, "plain", "k", "two"));
+    decide(b, W2, key_call(LAPSE_VERB_GET, "plain", "k"), read_value(b, "one", 3, 0));
+    decide(b, W2, key_call(LAPSE_VERB_GET, "plain", "k"), read_value(b, "one", 3, 0));
+    put(b, W1, "plain", "k", "w", 4, 0);
+    decide(b, W2, key_call(LAPSE_VERB_GET, "plain", "k"),
+           read_value(b, broken ? "one" : "w", 4, 0));
+}
+
+/* A delete without an answer leaves no end to mark, if it was done. */
+static void delete_before_an_end(struct builder *b, bool broken) {
+    put(b, W1, "marked", "k", "v", 1, MINUTE);
+    if (!broken)
+        drop(b, key_call(LAPSE_VERB_DELETE, "marked", "k"));
+    b->at = 2 * MINUTE;
+    decide(b, W2, key_call(LAPSE_VERB_GET, "marked", "k"), answered(b, LAPSE_ABSENT));
+    plain_event(b, LAPSE_HISTORY_END, -1);
+}
+
+/* Its marker, revision 2, was written in a commit whose sync failed. */
+static void end_marked_by_failed_housekeeping(struct builder *b, bool broken) {
+    put(b, W1, "marked", "k", "v", 1, MINUTE);
+    b->at = MINUTE;
+    if (!broken)
+        failed_step(b);
+    crash(b);
+    b->at = MINUTE + 1;
+    put(b, W1, "marked", "k", "w", 3, 2 * MINUTE + 1);
+}
+
+/* Between a sync that fails and the next start nothing can be written. */
+static void end_while_the_store_has_given_up(struct builder *b, bool broken) {
+    put(b, W1, "marked", "k", "v", 1, MINUTE);
+    if (!broken)
+        failed_step(b);
+    b->at = 2 * MINUTE;
+    plain_event(b, LAPSE_HISTORY_END, -1);
+}
+
+static void watch_that_is_handed_an_untold_write(struct builder *b, bool broken) {
+    put(b, W1, "plain", "k", "v", 1, 0);
+    struct lapse_request set = put_call(LAPSE_VERB_SET, "plain", "k", "new");
+    if (!broken)
+        drop(b, set);
+    struct lapse_request watch = key_call(LAPSE_VERB_WATCH, "plain", "");
+    watch.command.u.watch.from = LAPSE_WATCH_REVISION;
+    watch.command.u.watch.revision = 1;
+    struct lapse_answer answer = answered(b, LAPSE_OK);
+    answer.watcher = 1;
+    converse(b, W1, watch, answer);
+    deliver(b, false, bucket_event(b, LAPSE_EVENT_PUT, &set.command, 2));
+}
+
+Test(rules, hold_nothing_against_a_store_that_could_not_tell) {
+    static const struct twist twists[] = {
+        {"the history of a write found done", "KV-11", history_of_a_write_found_done, 0},
+        {"the value of one of two writes", "KV-11", value_of_one_of_two_writes, 0},
+        {"a delete before an end", "WATCH-03", delete_before_an_end, 0},
+        {"an end marked by failed housekeeping", "WATCH-03", end_marked_by_failed_housekeeping, 0},
+        {"an end while the store has given up", "WATCH-03", end_while_the_store_has_given_up, 0},
+        {"a watch that is handed an untold write", "WATCH-06", watch_that_is_handed_an_untold_write,
+         0},
+    };
+    check_twists(twists, sizeof twists / sizeof twists[0]);
+}
