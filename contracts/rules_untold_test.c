@@ -54,6 +54,20 @@ static void delete_before_an_end(struct builder *b, bool broken) {
     plain_event(b, LAPSE_HISTORY_END, -1);
 }
 
+/* Of the two copies of a request the first may have been done; the second surely was not. */
+static void copy_that_found_the_store_given_up(struct builder *b, bool broken) {
+    int64_t call = invoke(b, W1, put_call(LAPSE_VERB_CREATE, "marked", "k", "v"));
+    apply(b, call, answered(b, broken ? LAPSE_UNAVAILABLE : LAPSE_UNKNOWN));
+    apply(b, call, answered(b, LAPSE_UNAVAILABLE));
+    crash(b);
+    b->at = 2 * MINUTE;
+    struct lapse_request create = put_call(LAPSE_VERB_CREATE, "marked", "k", "v");
+    struct lapse_event expired = bucket_event(b, LAPSE_EVENT_EXPIRED, &create.command, 2);
+    expired.why = LAPSE_WHY_DEFAULT;
+    expired.old_revision = 1;
+    emit(b, 0, expired);
+}
+
 /* Its marker, revision 2, was written in a commit whose sync failed. */
 static void end_marked_by_failed_housekeeping(struct builder *b, bool broken) {
     put(b, W1, "marked", "k", "v", 1, MINUTE);
@@ -93,6 +107,7 @@ Test(rules, hold_nothing_against_a_store_that_could_not_tell) {
         {"the history of a write found done", "KV-11", history_of_a_write_found_done, 0},
         {"the value of one of two writes", "KV-11", value_of_one_of_two_writes, 0},
         {"a delete before an end", "WATCH-03", delete_before_an_end, 0},
+        {"a copy that found the store given up", "WATCH-03", copy_that_found_the_store_given_up, 0},
         {"an end marked by failed housekeeping", "WATCH-03", end_marked_by_failed_housekeeping, 0},
         {"an end while the store has given up", "WATCH-03", end_while_the_store_has_given_up, 0},
         {"a watch that is handed an untold write", "WATCH-06", watch_that_is_handed_an_untold_write,

@@ -270,7 +270,10 @@ static enum lapse_status take_unanswered(struct lapse_trackers *trackers,
     bool told = call->reply != NULL && call->reply->u.reply.answer.status != LAPSE_UNKNOWN;
     bool before = trackers->tenure != NULL && call->invoke->seq < trackers->tenure->seq;
     bool to_store = call->invoke->u.invoke.request.verb < LAPSE_CALL_WRITE;
-    if (call->apply != NULL || told || before || !to_store)
+    /* The second copy of a request is answered to nobody; under an id it does nothing more. */
+    bool copy = call->copied && call->decided < 2 && command->request.len == 0;
+    bool known = !copy && (call->apply != NULL || told);
+    if (known || before || !to_store)
         return LAPSE_OK;
     enum lapse_status status = lapse_track_kv_maybe(trackers, command, call->invoke);
     return status < 0 ? status : lapse_track_lease_maybe(trackers, command);

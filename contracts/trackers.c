@@ -10,6 +10,8 @@ static enum lapse_status absorb_invoke(struct lapse_trackers *trackers,
                                        const struct lapse_history_event *event);
 static enum lapse_status absorb_apply(struct lapse_trackers *trackers,
                                       const struct lapse_history_event *event);
+static void absorb_message(struct lapse_trackers *trackers,
+                           const struct lapse_history_event *event);
 static enum lapse_status absorb_members(struct lapse_trackers *trackers,
                                         struct lapse_tracked_call *call,
                                         const struct lapse_history_event *event);
@@ -85,7 +87,7 @@ enum lapse_status lapse_trackers_absorb(struct lapse_trackers *trackers,
         lapse_track_watch_deliver(trackers, event);
         return LAPSE_OK;
     case LAPSE_HISTORY_MESSAGE:
-        lapse_track_watch_message(trackers, event);
+        absorb_message(trackers, event);
         return LAPSE_OK;
     case LAPSE_HISTORY_RESOURCE:
         lapse_track_resource_event(trackers, event);
@@ -140,6 +142,14 @@ static enum lapse_status absorb_invoke(struct lapse_trackers *trackers,
     return LAPSE_OK;
 }
 
+static void absorb_message(struct lapse_trackers *trackers,
+                           const struct lapse_history_event *event) {
+    struct lapse_tracked_call *call = find_call(trackers, event->call);
+    if (call != NULL && !event->u.message.reply && event->u.message.fate == LAPSE_MESSAGE_TWICE)
+        call->copied = true;
+    lapse_track_watch_message(trackers, event);
+}
+
 static enum lapse_status absorb_apply(struct lapse_trackers *trackers,
                                       const struct lapse_history_event *event) {
     struct lapse_tracked_call *call = find_call(trackers, event->call);
@@ -147,7 +157,8 @@ static enum lapse_status absorb_apply(struct lapse_trackers *trackers,
     if (call == NULL)
         return lapse_track_time_event(trackers, event);
     const struct lapse_command *command = &call->invoke->u.invoke.request.command;
-    settle(trackers, call);
+    if (call->decided == 0 && !call->copied)
+        settle(trackers, call);
     call->apply = event;
     call->decided++;
     enum lapse_status status = LAPSE_OK;
@@ -197,7 +208,8 @@ static enum lapse_status absorb_unknown(struct lapse_trackers *trackers,
     return status < 0 ? status : lapse_track_lease_maybe(trackers, command);
 }
 
-/* A call is decided: what a crash seemed to have left open about it is not. */
+/* A call is decided: what a crash seemed to have left open about it is not. Of one that went out
+ * twice the decision on one copy does not tell what became of the other. */
 static void settle(struct lapse_trackers *trackers, const struct lapse_tracked_call *call) {
     lapse_track_kv_settle(trackers, &call->invoke->u.invoke.request.command, call->id);
 }

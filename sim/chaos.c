@@ -334,8 +334,10 @@ static bool draw_clock(struct lapse_world *world, bool wall, struct lapse_plan_f
     ret->clock.whose = draw_clocked(world);
     if (wall) {
         ret->clock.has_wall = true;
-        ret->clock.wall_ns = either_way(world, wall_most(world)) -
-                             wall_off(world, ret->clock.whose);
+        int64_t to = either_way(world, wall_most(world));
+        if (!lapse_ns_sub(to, wall_off(world, ret->clock.whose), &ret->clock.wall_ns)) {
+            ret->clock.wall_ns = 0;
+        }
     } else {
         ret->clock.has_rate = true;
         ret->clock.rate_ppb = either_way(world, world->plan->chaos.rate_ppb);

@@ -165,7 +165,6 @@ static void put_back(struct lapse_world *world, int32_t step) {
     node->restored = act->restored ? LAPSE_RESTORED_SHIFTED : LAPSE_RESTORED_OLD;
     fault.kind = LAPSE_FAULT_RESTART;
     lapse_sim_node_fall(world, step, &fault);
-    node->restored = LAPSE_RESTORED_NO;
 }
 
 static bool copy_disk(struct lapse_world *world, struct lapse_sim_disk *to,

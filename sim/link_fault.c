@@ -214,10 +214,16 @@ static void lose_under_way(struct lapse_world *world, const struct pair *pair) {
             }
         }
         if (next == NULL) {
-            return;
+            break;
         }
         last = next->seq;
         lose_item(world, next, pair);
+    }
+    /* What comes later waits for nothing of it. */
+    for (int back = 0; back < 2; back++) {
+        if (pair->way[back]) {
+            lane_at(world, pair, back)->last_ns = 0;
+        }
     }
 }
 

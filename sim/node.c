@@ -30,6 +30,7 @@ static void take(struct lapse_world *world, const struct lapse_queue_item *item,
                  struct lapse_sim_call *call);
 static bool decide(struct lapse_world *world, const struct lapse_sim_call *call);
 static void tell_call(struct lapse_world *world, const struct lapse_sim_untold *untold);
+static void swap_clock(struct lapse_world *world, int32_t client, struct lapse_sim_clock *clock);
 static bool keep_untold(struct lapse_world *world, struct lapse_sim_untold untold);
 static void answer(struct lapse_world *world, const struct lapse_queue_item *item,
                    struct lapse_sim_call *call);
@@ -410,11 +411,11 @@ static void tell_call(struct lapse_world *world, const struct lapse_sim_untold *
     struct lapse_sim_node *node = &world->node;
     struct lapse_sim_call *call = &world->calls[untold->item.index];
     struct lapse_true_time now = world->now;
-    struct lapse_sim_clock *clock = &world->actors[call->actor].clock;
-    struct lapse_sim_clock clock_now = *clock;
+    struct lapse_sim_clock clock = untold->client_clock;
+    int32_t client = untold->on ? call->actor : -1;
     call->applied = true;
     world->now = untold->at; /* what was decided then is told of then, by the clocks of then */
-    *clock = untold->on ? untold->client_clock : clock_now;
+    swap_clock(world, client, &clock);
     struct lapse_history_event event = lapse_world_call_event(world, LAPSE_HISTORY_APPLY, call);
     event.u.apply.reading = untold->reading;
     event.u.apply.durable_point = node->result.durable_point;
@@ -431,7 +432,7 @@ static void tell_call(struct lapse_world *world, const struct lapse_sim_untold *
         lapse_world_emit_written(world, call, -1, &node->result);
     }
     world->now = now;
-    *clock = clock_now;
+    swap_clock(world, client, &clock);
     if (stored != NULL && world->check_often) {
         lapse_world_check(world);
     }
@@ -449,6 +450,15 @@ static void tell_call(struct lapse_world *world, const struct lapse_sim_untold *
     }
 }
 
+/* Nobody's with a client below 0. */
+static void swap_clock(struct lapse_world *world, int32_t client, struct lapse_sim_clock *clock) {
+    if (client >= 0) {
+        struct lapse_sim_clock its = world->actors[client].clock;
+        world->actors[client].clock = *clock;
+        *clock = its;
+    }
+}
+
 /* Whether the process has stopped in what it did; then it is told when it goes on. */
 static bool keep_untold(struct lapse_world *world, struct lapse_sim_untold untold) {
     lapse_sim_node_hang(world);
@@ -456,9 +466,9 @@ static bool keep_untold(struct lapse_world *world, struct lapse_sim_untold untol
         return false;
     }
     untold.on = true;
-    if (untold.is_call) {
-        int32_t actor = world->calls[untold.item.index].actor;
-        untold.client_clock = world->actors[actor].clock;
+    int32_t client = untold.is_call ? world->calls[untold.item.index].actor : -1;
+    if (client >= 0) { /* an operator has no clock */
+        untold.client_clock = world->actors[client].clock;
     }
     world->node.untold = untold;
     return true;

@@ -93,6 +93,7 @@ void lapse_sim_tenure_begin(struct lapse_world *world, int32_t step) {
     event.u.tenure.reading = lapse_sim_clock_read(&node->clock, world->now);
     event.u.tenure.store = lapse_store_time(node->store);
     event.u.tenure.restored = node->restored;
+    node->restored = LAPSE_RESTORED_NO; /* a start that fails leaves it to the next */
     (void)lapse_world_emit(world, &event);
     for (size_t i = 0; i < world->plan->setup.bucket_count; i++) {
         const struct lapse_setup_bucket *bucket = &world->plan->setup.buckets[i];

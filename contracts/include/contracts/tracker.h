@@ -21,6 +21,7 @@ struct lapse_tracked_call {
     const struct lapse_history_event *reply;
     int decided;       /* how often: a request may arrive twice */
     int resolved;      /* without an answer over a crash: found done (1) or not done (-1) */
+    bool copied;       /* its request went out twice */
     bool lock_granted; /* the write made its client the creator of a lock made of a key */
 };
 
