@@ -28,6 +28,7 @@ static const struct lapse_setup_bucket buckets[] = {
     {.name = TEXT("locks"),
      .config = {.term = {.given = LAPSE_TERM_TTL, .ttl = {30 * SECOND}}},
      .locks = true},
+    {.name = TEXT("kept"), .config = {.markers = {60 * MINUTE}, .history = 3}},
 };
 static const struct lapse_setup_actor actors[] = {
     {.name = TEXT("w1")},

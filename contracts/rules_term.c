@@ -183,7 +183,8 @@ static bool kv_08_concerns(const struct lapse_trackers *trackers, const struct l
     if (look->key == NULL || look->key->entry.why != LAPSE_WHY_IDLE || look->key->entry.lossy)
         return false;
     if (look->state == LAPSE_TRACKED_LIVE && lapse_verb_reads_key(look->verb))
-        return look->answer->status == LAPSE_OK || look->key->entry.renewal != NULL;
+        return look->answer->status == LAPSE_OK ||
+               (look->answer->status == LAPSE_ABSENT && look->key->entry.renewal != NULL);
     return look->state == LAPSE_TRACKED_ENDED && listing_renewed(look);
 }
 

@@ -20,10 +20,11 @@ static void note_resolved(struct lapse_trackers *trackers, const struct lapse_tr
 
 void lapse_track_kv_tenure(struct lapse_trackers *trackers, const struct lapse_history_event *event,
                            bool lost) {
-    struct lapse_true_time stopped = trackers->node_stops != 0 ? trackers->node_stopped : event->at;
+    struct lapse_steady crashed = lapse_tracked_store_time(trackers, event->at);
     if (trackers->node_crashed)
-        stopped = trackers->node_crashed_at;
-    struct lapse_steady crashed = lapse_tracked_store_time(trackers, stopped);
+        crashed = trackers->node_crashed_at;
+    else if (trackers->node_stops != 0)
+        crashed = trackers->node_stopped;
     for (size_t b = 0; b < trackers->bucket_count; b++) {
         struct lapse_tracked_bucket *bucket = &trackers->buckets[b];
         bucket->unnumbered = NULL;
@@ -218,6 +219,7 @@ static void resolve_maybe(struct lapse_trackers *trackers, struct lapse_tracked_
         key->present = false;
         key->removed = key->maybe;
         key->maybe = NULL;
+        lapse_track_record_none(key, INT64_MAX); /* its tombstone may stand on the others */
     } else if (answer->status == LAPSE_ABSENT && !live && removes) {
         key->maybe = NULL; /* it has ended, or was removed before that: then no marker is owed */
         key->entry.mark_open = true;

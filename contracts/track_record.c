@@ -18,6 +18,8 @@ enum lapse_status lapse_track_record_add(struct lapse_trackers *trackers,
     key->record_count -= drop;
     if (key->record_count + 1 >= limit)
         key->records_from = 0; /* the limit leaves no room for an older one */
+    if (record.revision > 0 && key->records_from > record.revision)
+        key->records_from = record.revision; /* no newer one is left over */
     void *records = key->records;
     if (!lapse_alloc_grow(trackers->alloc, &records, &key->record_cap, key->record_count + 1,
                           sizeof *key->records))

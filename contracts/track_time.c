@@ -174,7 +174,7 @@ static void take_fault(struct lapse_trackers *trackers, const struct lapse_histo
         stop_ends(trackers, event->at, BIT(kind));
     } else {
         if (trackers->node_stops == 0)
-            trackers->node_stopped = event->at;
+            trackers->node_stopped = lapse_tracked_store_time(trackers, event->at);
         if ((trackers->node_stops & BIT(LAPSE_FAULT_STALL)) != 0)
             lapse_track_kv_untold(trackers, lapse_tracked_store_most(trackers, event->at),
                                   (struct lapse_wall){INT64_MAX}, true);
@@ -206,7 +206,7 @@ static void take_disk(struct lapse_trackers *trackers, const struct lapse_histor
 
 static void gives_up(struct lapse_trackers *trackers, struct lapse_true_time at) {
     if (trackers->node_stops == 0)
-        trackers->node_stopped = at;
+        trackers->node_stopped = lapse_tracked_store_time(trackers, at);
     trackers->node_stops |= BIT(LAPSE_FAULT_DISK);
     trackers->node_paused = true;
 }

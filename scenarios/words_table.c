@@ -87,7 +87,7 @@ static const struct lapse_word words[] = {
     PLAIN(CHAOS, 2, "latency", DURATION, "messages may take up to this"),
     PLAIN(CHAOS, 2, "reorder", "true", "links may change the order of messages"),
     PLAIN(CHAOS, 2, "disk", "true, or a list like [fail, tear]",
-          "what n1's disk may do; true: all but lies and rot, which are outside contract"),
+          "what n1's disk may do; true: all but lies and rot"),
 
     PLAIN(CLOCK, 2, "wall", "a signed duration (+2s)", "the wall clock is off by this"),
     PLAIN(CLOCK, 2, "to", "a date", "the wall clock reads this"),

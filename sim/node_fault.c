@@ -89,13 +89,13 @@ static void end_hold(struct lapse_world *world, enum lapse_fault_kind kind, int3
         return;
     }
     held->on = false;
+    if (kind == LAPSE_FAULT_STALL) {
+        lapse_sim_disk_let_go_all(world); /* first: to tell may take a sync of its own */
+    }
     if (!lapse_sim_node_held(world)) {
         lapse_sim_node_tell(world); /* it was done before the node stopped */
     }
     emit(world, false, kind, step, INT64_MAX);
-    if (kind == LAPSE_FAULT_STALL) {
-        lapse_sim_disk_let_go_all(world);
-    }
     hold_clock(world, kind, false);
     if (!lapse_sim_node_held(world)) {
         lapse_sim_node_wake(world);

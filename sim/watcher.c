@@ -356,7 +356,8 @@ static void poll_watcher(struct lapse_world *world, struct lapse_sim_watcher *wa
 }
 
 /* Over its link, if the plan has any: what a cut takes is remembered, and what is lost by chance
- * becomes a gap. */
+ * becomes a gap. Where the lane was healed while the node stood still, nobody has been told yet of
+ * what the cut took: that goes ahead of what comes after it. */
 static void send_event(struct lapse_world *world, struct lapse_sim_watcher *watcher,
                        const struct lapse_event *event, bool first) {
     int64_t at = world->now.ns;
@@ -365,10 +366,17 @@ static void send_event(struct lapse_world *world, struct lapse_sim_watcher *watc
         push_event(world, watcher, event, first, at);
     } else if (!lapse_sim_link_deliver(world, watcher, &at, &lost)) {
         miss(watcher, event);
-    } else if (lost) {
-        push_gap(world, watcher, event->revision, event->at, at);
     } else {
-        push_event(world, watcher, event, first, at);
+        bool gap = lost || event->kind == LAPSE_EVENT_GAP;
+        if (watcher->missed > (gap ? event->revision : 0)) {
+            push_gap(world, watcher, watcher->missed, watcher->missed_at, at);
+        }
+        watcher->missed = 0;
+        if (lost) {
+            push_gap(world, watcher, event->revision, event->at, at);
+        } else {
+            push_event(world, watcher, event, first, at);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ static void print_default(const struct lapse_program_word *word);
 void lapse_cli_programs_print(void) {
     size_t count = 0;
     const struct lapse_program_kind *const *table = lapse_program_table(&count);
-    printf("A client that a list of steps cannot say is written in C, against ordinary calls:\n"
+    printf("What a list of steps cannot say, a client in C does by ordinary calls:\n"
            "  actors: {a: {program: NAME, with: {WORD: VALUE}}}\n"
            "`careless` makes it make a well-known mistake.\n");
     for (size_t i = 0; i < count; i++) {

@@ -89,7 +89,7 @@ static void fired(struct lapse_program *program, void *memory, int timer) {
 
 const struct lapse_program_kind lapse_program_job_sweeper = {
     .name = "job_sweeper",
-    .sentence = "hands on the jobs of a `job_queue` that have stalled, within a budget",
+    .sentence = "hands stalled jobs of a `job_queue` on, within a budget",
     PROGRAM_PARTS,
     .fired = fired,
 };

@@ -108,7 +108,7 @@ static void fired(struct lapse_program *program, void *memory, int timer) {
 
 const struct lapse_program_kind lapse_program_observer_lease = {
     .name = "observer_lease",
-    .sentence = "takes over a record that it has seen unchanged for a span of its own clock",
+    .sentence = "takes over a record unchanged for a span of its clock",
     PROGRAM_PARTS,
     .worked = worked,
     .fired = fired,

@@ -15,7 +15,7 @@ struct state {
 };
 
 static const struct lapse_program_word words[] = {
-    WITH_TEXT(NAME, "name", NULL, "the pool; its sessions are NAME/1, NAME/2 and so on"),
+    WITH_TEXT(NAME, "name", NULL, "the pool; its sessions are NAME/1, NAME/2 ..."),
     WITH_TEXT(LEASE, "lease", NULL, "what its clients take"),
     WITH_NUMBER("sessions", 2, "how many it has, 8 at most"),
     WITH_SPAN("ttl", 30 * LAPSE_NS_PER_S, "how long a session lives unrenewed"),

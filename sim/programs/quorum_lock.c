@@ -142,7 +142,7 @@ static void fired(struct lapse_program *program, void *memory, int timer) {
 
 const struct lapse_program_kind lapse_program_quorum_lock = {
     .name = "quorum_lock",
-    .sentence = "holds a lock by a majority of N leases, each standing for a server of its own",
+    .sentence = "holds a lock by a majority of N leases, each for a server",
     PROGRAM_PARTS,
     .worked = worked,
     .fired = fired,

@@ -289,9 +289,10 @@ struct lapse_trackers {
                             disk fails, or has, and the store has not shown since that it works */
     unsigned disk_faults; /* a bit per enum lapse_disk_fault by which its writes may fail now */
     bool node_paused;    /* any of them */
-    struct lapse_true_time node_stopped; /* when the last stop began */
+    struct lapse_steady node_stopped; /* store time as the last stop began, which no later move of a
+                                         clock changes */
     bool node_crashed;                   /* since the last start */
-    struct lapse_true_time node_crashed_at;
+    struct lapse_steady node_crashed_at;
     struct lapse_true_time node_woke;    /* the end of the last stop of a store node */
     bool node_was_paused;
     const struct lapse_history_event *slept;  /* FAULT_END of the last pause or suspend of a node */
