@@ -47,6 +47,8 @@ enum lapse_status lapse_judge_open(const lapse_alloc *alloc, const struct lapse_
     judge->verdict.unpromised_first = judge->unpromised_first;
     judge->verdict.sometimes = judge->sometimes;
     judge->verdict.measured = judge->measured;
+    lapse_slack_init(judge->slacks);
+    judge->verdict.slacks = judge->slacks;
     judge->verdict.trackers = judge->trackers;
     *ret = judge;
     return LAPSE_OK;
@@ -214,6 +216,7 @@ static bool run_rules(struct lapse_judge *judge, const struct lapse_history_even
     bool charged = false;
     bool broken = false;
     lapse_outside_take(&judge->trackers->outside, event);
+    lapse_slack_take(judge->slacks, judge->trackers, event);
     for (size_t i = 0; i < judge->rule_count; i++) {
         const struct lapse_rule *rule = &judge->rules[i];
         if ((rule->kinds & LAPSE_RULE_KIND(event->kind)) == 0 || !is_judged(judge, rule->id) ||

@@ -26,6 +26,7 @@ struct lapse_judge {
     int64_t *premises, *violations, *unpromised, *unpromised_first; /* by rule */
     bool *sometimes;
     struct lapse_measured *measured;
+    struct lapse_slack slacks[LAPSE_SLACKS];
     struct lapse_pattern_run *sometimes_runs;
     struct lapse_measure_run *measure_runs;
     struct lapse_judge_count *counts;

@@ -125,6 +125,10 @@ typedef bool lapse_look_concerns(const struct lapse_trackers *trackers,
 typedef bool lapse_look_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                               struct lapse_violation *ret);
 
+/* Hands each look of the event to `visit`, but for what a crash has left open. */
+void lapse_looks_each(const struct lapse_trackers *trackers,
+                      const struct lapse_history_event *event,
+                      void (*visit)(const struct lapse_look *look, void *ctx), void *ctx);
 /* Whether any look of the event concerns a rule; whether every one that does passes its check. Of
  * what a crash has left open (LAPSE_TRACKED_UNSURE), only with `open`. */
 bool lapse_looks_any(const struct lapse_trackers *trackers, const struct lapse_history_event *event,

@@ -18,6 +18,17 @@ static bool make_look(const struct lapse_trackers *trackers,
                       const struct lapse_history_event *event, size_t index,
                       struct lapse_look *ret);
 
+void lapse_looks_each(const struct lapse_trackers *trackers,
+                      const struct lapse_history_event *event,
+                      void (*visit)(const struct lapse_look *look, void *ctx), void *ctx) {
+    size_t count = count_looks(trackers, event);
+    for (size_t i = 0; i < count; i++) {
+        struct lapse_look look;
+        if (make_look(trackers, event, i, &look) && is_sure(trackers, &look))
+            visit(&look, ctx);
+    }
+}
+
 bool lapse_looks_any(const struct lapse_trackers *trackers, const struct lapse_history_event *event,
                      bool open, lapse_look_concerns *concerns) {
     size_t count = count_looks(trackers, event);

@@ -70,7 +70,20 @@ void lapse_parting_event(struct lapse_out *out, const struct lapse_result_view *
 void lapse_parting_draw(struct lapse_out *out, const struct lapse_result_view *view,
                         const char *indent);
 
+/* Text made safe, and then with a \ before each \ and each of `special`. */
+void lapse_out_escaped(struct lapse_out *out, const char *text, const char *special);
+/* How near a view's runs came to breaking a promise, " LEASE-01 10s": those that are known. */
+void lapse_slacks_draw(struct lapse_out *out, const struct lapse_slack *slacks);
+/* Every contract, with how often it was judged (coverage.c). */
+void lapse_coverage_draw(struct lapse_out *out, const struct lapse_totals *totals);
+/* The rule's tally of a contract; zeros if no rule judges it. */
+struct lapse_tally lapse_tally_of(const struct lapse_totals *totals, const char *id);
+/* How a contract fared over all runs: nothing came near it; its verbs were used but its premise
+ * never came true; it was judged. */
+enum lapse_touch { LAPSE_TOUCH_NONE = 0, LAPSE_TOUCH_IDLE = 1, LAPSE_TOUCH_JUDGED = 2 };
+enum lapse_touch lapse_touch_of(const struct lapse_totals *totals, const char *id);
+
 extern const lapse_format lapse_format_pretty, lapse_format_tap, lapse_format_junit,
-    lapse_format_digests;
+    lapse_format_jsonl, lapse_format_digests;
 
 #endif

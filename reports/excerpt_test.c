@@ -5,7 +5,7 @@
 
 #include "draw.h"
 
-static const struct lapse_style plain = {false, 80, 0, 0};
+static const struct lapse_style plain = {.width = 80};
 
 /* The drawing of one diagnostic over `text`; labels are (line, column, span, text). */
 struct label {
@@ -67,7 +67,7 @@ Test(excerpt, labels_come_in_line_order_and_gaps_are_shown) {
 
 /* In every row with an underline the first caret stands under the 'X' that was pointed at. */
 static void check_caret(const char *source, int column, int width) {
-    const struct lapse_style style = {false, width, 0, 0};
+    const struct lapse_style style = {.width = width};
     const struct label labels[] = {{1, column, 1, "it"}};
     char *text = drawn(source, labels, 1, &style, NULL);
     const char *line = strstr(text, " 1 | ");
@@ -131,7 +131,7 @@ Test(excerpt, places_outside_of_the_text_are_harmless) {
 }
 
 Test(excerpt, colour_is_only_added) {
-    const struct lapse_style color = {true, 80, 0, 0};
+    const struct lapse_style color = {.color = true, .width = 80};
     const struct label labels[] = {{1, 1, 1, "here"}};
     char *with = drawn("abc\n", labels, 1, &color, "note"),
          *without = drawn("abc\n", labels, 1, &plain, "note");

@@ -7,9 +7,10 @@ static const lapse_format *const formats[] = {
     &lapse_format_pretty,
     &lapse_format_tap,
     &lapse_format_junit,
+    &lapse_format_jsonl,
     &lapse_format_digests,
 };
-static const char *const names[] = {"pretty", "tap", "junit", "digests", NULL};
+static const char *const names[] = {"pretty", "tap", "junit", "jsonl", "digests", NULL};
 
 const lapse_format *lapse_format_find(const char *name) {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {

@@ -5,7 +5,7 @@
 
 #include "draw.h"
 
-static const struct lapse_style plain = {false, 80, 0, 0};
+static const struct lapse_style plain = {.width = 80};
 
 /* A scenario that failed, with hostile texts, and its history of one event. */
 struct failure {
@@ -245,7 +245,9 @@ Test(format, mistaken_file_is_one_entry_in_every_format) {
                                          .diags = &failure.verdict.diags,
                                          .expected_ids = ""};
     static const char *const wanted[] = {"FAIL  s/x.yaml", "not ok 5 - s/x.yaml: mistakes",
-                                         "<error type=\"KV-03\"", "# s/x.yaml: mistakes"};
+                                         "<error type=\"KV-03\"",
+                                         "\"mistakes\": [{\"code\": \"KV-03\"",
+                                         "# s/x.yaml: mistakes"};
     for (size_t i = 0; lapse_format_names()[i] != NULL; i++) {
         struct lapse_out bytes, out;
         size_t index = 4;

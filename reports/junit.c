@@ -70,7 +70,7 @@ static void junit_scenario(struct lapse_out *out, const struct lapse_style *styl
 
 static void put_failed(struct lapse_out *out, const struct lapse_style *style,
                        const struct lapse_result_view *view) {
-    const struct lapse_style plain = {false, style->width, 0, 0};
+    const struct lapse_style plain = {.width = style->width};
     struct lapse_out body;
     lapse_out_init(&body, out->alloc);
     if (view->why != NULL) {
@@ -115,7 +115,7 @@ static void junit_file(struct lapse_out *out, const struct lapse_style *style,
     if (view->diags == NULL || view->diags->count == 0) {
         return;
     }
-    const struct lapse_style plain = {false, style->width, 0, 0};
+    const struct lapse_style plain = {.width = style->width};
     put_case(out, view->file, "mistakes in the file", NULL);
     lapse_out_text(out, ">\n");
     struct lapse_out body;

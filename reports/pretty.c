@@ -27,6 +27,7 @@ static void put_story(struct lapse_out *out, const struct lapse_style *style,
 static void put_word(struct lapse_out *out, const struct lapse_style *style, enum lapse_paint paint,
                      const char *word);
 static void put_measures(struct lapse_out *out, const struct lapse_result_view *view);
+static void put_slacks(struct lapse_out *out, const struct lapse_result_view *view);
 static void end_contracts(struct lapse_out *out, const struct lapse_style *style,
                           const struct lapse_totals *totals);
 static void end_paragraph(struct lapse_out *out);
@@ -134,6 +135,7 @@ static void pretty_scenario(struct lapse_out *out, const struct lapse_style *sty
     lapse_out_text(out, "\n\n");
     if (view->history != NULL && style->verbose >= 1) {
         put_story(out, style, view);
+        put_slacks(out, view);
         lapse_out_text(out, "\n");
     }
     if (view->why != NULL && lapse_view_diag(view) == NULL) {
@@ -225,6 +227,7 @@ static void scenario_passed(struct lapse_out *out, const struct lapse_style *sty
     lapse_out_text(out, "\n");
     if (style->verbose >= 1) {
         put_story(out, style, view);
+        put_slacks(out, view);
     }
 }
 
@@ -236,6 +239,19 @@ static void put_story(struct lapse_out *out, const struct lapse_style *style,
     } else {
         lapse_steps_draw(out, view);
     }
+}
+
+static void put_slacks(struct lapse_out *out, const struct lapse_result_view *view) {
+    struct lapse_out text;
+    lapse_out_init(&text, out->alloc);
+    if (view->slacks != NULL) {
+        lapse_slacks_draw(&text, view->slacks);
+    }
+    if (text.len > 0) {
+        lapse_out_format(out, "    slack%s\n", text.text);
+    }
+    out->failed = out->failed || text.failed;
+    lapse_out_free(&text);
 }
 
 static void put_measures(struct lapse_out *out, const struct lapse_result_view *view) {
@@ -261,6 +277,9 @@ static void pretty_end(struct lapse_out *out, const struct lapse_style *style,
     end_paragraph(out);
     if (style->verbose >= 0 && totals->scenarios > 0) {
         end_contracts(out, style, totals);
+        if (style->coverage) {
+            lapse_coverage_draw(out, totals);
+        }
         lapse_unpromised_sums(out, totals, "");
         int64_t simulated = totals->simulated_ns;
         simulated -= simulated >= LAPSE_NS_PER_S ? simulated % LAPSE_NS_PER_S : 0;
@@ -320,34 +339,13 @@ static void end_counts(struct lapse_out *out, const struct lapse_totals *totals)
     lapse_out_text(out, "\n");
 }
 
-/* How a contract fared over all scenarios: its premise came true; its verbs were used but it never
- * did; nothing came near it. */
-enum touch { TOUCH_NONE = 0, TOUCH_IDLE = 1, TOUCH_JUDGED = 2 };
-
-static enum touch contract_touch(const struct lapse_totals *totals, const char *id) {
-    size_t count;
-    const struct lapse_rule *rules = lapse_rule_table(&count);
-    LAPSE_ASSERT(totals->rule_count <= count);
-    enum touch touch = TOUCH_NONE;
-    for (size_t i = 0; i < totals->rule_count; i++) {
-        if (strcmp(rules[i].id, id) != 0) {
-            continue;
-        }
-        if (totals->premises[i] > 0) {
-            return TOUCH_JUDGED;
-        }
-        touch = (rules[i].uses & totals->uses) != 0 ? TOUCH_IDLE : touch;
-    }
-    return touch;
-}
-
 /* " (LEASE-01 LEASE-03)". */
 static void name_contracts(struct lapse_out *out, const struct lapse_totals *totals,
-                           enum touch wanted) {
+                           enum lapse_touch wanted) {
     size_t count, named = 0;
     const struct lapse_contract *contracts = lapse_contract_table(&count);
     for (size_t i = 0; i < count; i++) {
-        if (contract_touch(totals, contracts[i].id) == wanted) {
+        if (lapse_touch_of(totals, contracts[i].id) == wanted) {
             lapse_out_format(out, "%s%s", named++ == 0 ? " (" : " ", contracts[i].id);
         }
     }
@@ -355,11 +353,12 @@ static void name_contracts(struct lapse_out *out, const struct lapse_totals *tot
 }
 
 static void list_contracts(struct lapse_out *out, const struct lapse_style *style,
-                           const struct lapse_totals *totals, enum touch wanted, const char *head) {
+                           const struct lapse_totals *totals, enum lapse_touch wanted,
+                           const char *head) {
     size_t count;
     const struct lapse_contract *contracts = lapse_contract_table(&count);
     for (size_t i = 0; i < count; i++) {
-        if (contract_touch(totals, contracts[i].id) != wanted) {
+        if (lapse_touch_of(totals, contracts[i].id) != wanted) {
             continue;
         }
         lapse_out_format(out, "  %s  %-9s  ", head, contracts[i].id);
@@ -375,24 +374,24 @@ static void end_contracts(struct lapse_out *out, const struct lapse_style *style
     const struct lapse_contract *contracts = lapse_contract_table(&count);
     size_t tally[3] = {0, 0, 0};
     for (size_t i = 0; i < count; i++) {
-        tally[contract_touch(totals, contracts[i].id)]++;
+        tally[lapse_touch_of(totals, contracts[i].id)]++;
     }
     struct lapse_out line;
     lapse_out_init(&line, out->alloc);
-    lapse_out_format(&line, "contracts: %zu %s", tally[TOUCH_JUDGED],
+    lapse_out_format(&line, "contracts: %zu %s", tally[LAPSE_TOUCH_JUDGED],
                      totals->failed + totals->unpromised_count > 0 ? "judged" : "held");
-    if (tally[TOUCH_IDLE] > 0) {
-        lapse_out_format(&line, ", %zu never exercised", tally[TOUCH_IDLE]);
-        name_contracts(&line, totals, TOUCH_IDLE);
+    if (tally[LAPSE_TOUCH_IDLE] > 0) {
+        lapse_out_format(&line, ", %zu never exercised", tally[LAPSE_TOUCH_IDLE]);
+        name_contracts(&line, totals, LAPSE_TOUCH_IDLE);
     }
-    lapse_out_format(&line, ", %zu not touched", tally[TOUCH_NONE]);
+    lapse_out_format(&line, ", %zu not touched", tally[LAPSE_TOUCH_NONE]);
     lapse_out_wrap(out, line.text != NULL ? line.text : "", 0, 11, style->width);
     lapse_out_text(out, "\n");
     out->failed = out->failed || line.failed;
     lapse_out_free(&line);
     if (style->verbose >= 1) {
-        list_contracts(out, style, totals, TOUCH_IDLE, "never exercised");
-        list_contracts(out, style, totals, TOUCH_NONE, "not touched");
+        list_contracts(out, style, totals, LAPSE_TOUCH_IDLE, "never exercised");
+        list_contracts(out, style, totals, LAPSE_TOUCH_NONE, "not touched");
     }
 }
 

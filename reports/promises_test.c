@@ -71,7 +71,7 @@ static void run_free(struct run *run) {
 }
 
 static void expect_text(const char *format, struct run *run, int verbose, const char *wanted) {
-    const struct lapse_style style = {false, 80, 0, verbose};
+    const struct lapse_style style = {.width = 80, .verbose = verbose};
     struct lapse_out out;
     lapse_out_init(&out, lapse_alloc_libc());
     lapse_format_find(format)->scenario(&out, &style, &run->view);
@@ -137,7 +137,7 @@ Test(promises, do_not_hold_outside_the_contract_and_every_format_says_so) {
 Test(promises, that_all_held_are_not_mentioned) {
     static const char *const formats[] = {"pretty", "tap", "junit"};
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        const struct lapse_style style = {false, 80, 0, 1};
+        const struct lapse_style style = {.width = 80, .verbose = 1};
         struct run run;
         struct lapse_out out;
         run_make(&run, LAPSE_OUTCOME_PASSED);
@@ -160,7 +160,7 @@ Test(promises, are_summed_up_at_the_end) {
         {"tap", "\n# not promised by nats: CAS-01, 3 times\n# not promised: KV-01, 1 time\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct lapse_style style = {false, 80, 0, 0};
+        const struct lapse_style style = {.width = 80};
         const struct lapse_totals totals = {
             .files = 1, .scenarios = 1, .passed = 1, .unpromised_count = 2, .unpromised = sums};
         struct lapse_out out;

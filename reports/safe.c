@@ -100,6 +100,21 @@ bool lapse_code_numbered(const char *code, char letter) {
     return code[0] == letter && code[1] >= '0' && code[1] <= '9';
 }
 
+/* Made safe first: a \xNN must be read back as it is shown, not as the byte that it stands for. */
+void lapse_out_escaped(struct lapse_out *out, const char *text, const char *special) {
+    struct lapse_out safe;
+    lapse_out_init(&safe, out->alloc);
+    (void)lapse_out_safe_text(&safe, text);
+    for (const char *at = safe.text != NULL ? safe.text : ""; *at != '\0'; at++) {
+        if (*at == '\\' || strchr(special, *at) != NULL) {
+            lapse_out_bytes(out, "\\", 1);
+        }
+        lapse_out_bytes(out, at, 1);
+    }
+    out->failed = out->failed || safe.failed;
+    lapse_out_free(&safe);
+}
+
 static void put_hex(struct lapse_out *out, const char *bytes, size_t len) {
     for (size_t i = 0; i < len; i++) {
         lapse_out_format(out, "\\x%02x", (unsigned)(unsigned char)bytes[i]);

@@ -14,7 +14,6 @@ static void tap_end(struct lapse_out *out, const struct lapse_style *style,
 static void put_parting(struct lapse_out *out, const struct lapse_result_view *view);
 static void put_description(struct lapse_out *out, const char *text);
 static void put_quoted(struct lapse_out *out, const char *key, const char *text);
-static void put_escaped(struct lapse_out *out, const char *text, const char *special);
 static void put_diag(struct lapse_out *out, const struct lapse_diag *diag, const char *indent);
 
 const lapse_format lapse_format_tap = {"tap", tap_begin, tap_scenario, tap_file, tap_end, false};
@@ -121,30 +120,13 @@ static void tap_end(struct lapse_out *out, const struct lapse_style *style,
 
 /* '#' begins a directive and '\' escapes it. */
 static void put_description(struct lapse_out *out, const char *text) {
-    put_escaped(out, text, "#\\");
+    lapse_out_escaped(out, text, "#");
 }
 
 static void put_quoted(struct lapse_out *out, const char *key, const char *text) {
     lapse_out_format(out, "%s: \"", key);
-    put_escaped(out, text, "\"\\");
+    lapse_out_escaped(out, text, "\"");
     lapse_out_text(out, "\"\n");
-}
-
-/* Made safe first: a \xNN must be read back as it is shown, not as the byte that it stands for. */
-static void put_escaped(struct lapse_out *out, const char *text, const char *special) {
-    struct lapse_out safe;
-    lapse_out_init(&safe, out->alloc);
-    (void)lapse_out_safe_text(&safe, text);
-    for (const char *at = safe.text != NULL ? safe.text : ""; *at != '\0';) {
-        size_t len = strcspn(at, special);
-        lapse_out_bytes(out, at, len);
-        at += len;
-        if (*at != '\0') {
-            lapse_out_format(out, "\\%c", *at++);
-        }
-    }
-    out->failed = out->failed || safe.failed;
-    lapse_out_free(&safe);
 }
 
 static void put_diag(struct lapse_out *out, const struct lapse_diag *diag, const char *indent) {

@@ -87,7 +87,7 @@ static void written(struct story *story, int32_t actor, int64_t at, int64_t toke
 }
 
 static char *drawn(struct story *story, const char *id, int width) {
-    const struct lapse_style style = {false, width, 0, 0};
+    const struct lapse_style style = {.width = width};
     const struct lapse_result_view view = {
         .history = story->history, .verdict = &story->verdict, .the_case = &story->the_case};
     story->verdict.id = id;

@@ -68,12 +68,13 @@ static const struct lapse_cli_option options_table[] = {
     {0, "seed", "N", "the seed of all chance (1)", " run replay "},
     {0, "runs", "N", "N seeds from --seed on; once where no chance is drawn", " run "},
     {0, "check-determinism", NULL, "make each run again; another history: exit 7", " run replay "},
+    {0, "coverage", NULL, "at the end each contract, with how often it was judged", " run "},
     {0, "row", "N", "only row N of `vary`, from 0", " run replay "},
     {0, "promise", "strict", "a break of what the profile does not promise fails too",
      " run replay "},
     {0, "profile", "NAME", "what it keeps and breaks; scenarios are looked for in PATH",
      " contracts "},
-    {0, "report", "FORMAT[=PATH]", "pretty, tap, junit or digests; may be given again", " run "},
+    {0, "report", "FORMAT[=PATH]", "pretty, tap, junit, jsonl or digests; repeatable", " run "},
     {'q', NULL, NULL, "failures only", " run "},
     {'v', NULL, NULL, "each scenario's steps; -vv: every event", " run "},
     {'v', NULL, NULL, "every event (without: the steps)", " replay "},
@@ -238,6 +239,10 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
     default:
         break;
     }
+    if (strcmp(option->name, "coverage") == 0) {
+        options->coverage = true;
+        return true;
+    }
     if (strcmp(option->name, "check-determinism") == 0) {
         options->check_determinism = true;
         return true;
@@ -296,8 +301,8 @@ static bool apply_report(struct cursor *cursor, const char *value) {
     const lapse_format *format = lapse_format_find(name);
     if (format == NULL || (equals != NULL && equals[1] == '\0')) {
         lapse_error_set(cursor->err, LAPSE_INVALID,
-                        "--report takes pretty, tap, junit or digests, and =PATH if it goes to a "
-                        "file, not '%s'",
+                        "--report takes pretty, tap, junit, jsonl or digests, and =PATH if it "
+                        "goes to a file, not '%s'",
                         value);
         return false;
     }

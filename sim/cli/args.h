@@ -50,6 +50,7 @@ struct lapse_cli_options {
     uint64_t seed;
     uint64_t runs;          /* --runs N: with so many seeds, from `seed` on */
     bool check_determinism; /* each run is made again and compared */
+    bool coverage;          /* at the end each contract, with how often it was judged */
     bool promise_strict;    /* --promise strict: also what the profile does not promise is judged */
     const char *profile;    /* --profile NAME */
     bool has_row;

@@ -70,7 +70,8 @@ struct lapse_style lapse_cli_style(const struct lapse_cli_options *options) {
     bool color = options->color == LAPSE_COLOR_ALWAYS ||
                  (options->color == LAPSE_COLOR_AUTO && options->around.out_terminal &&
                   !options->around.no_color);
-    return (struct lapse_style){color, options->around.out_width, 0, options->verbose};
+    return (struct lapse_style){color, options->around.out_width, 0, options->verbose,
+                               options->coverage};
 }
 
 static void look_around(struct lapse_cli_options *options) {

@@ -7,7 +7,7 @@
 static bool take(size_t len, size_t *at, int64_t wanted);
 
 void lapse_cli_record_write(struct lapse_out *out, const struct lapse_cli_record *record,
-                            const int64_t *premises, const char *text,
+                            const struct lapse_tally *tallies, const char *text,
                             const struct lapse_out *bodies, size_t count) {
     struct lapse_cli_record head = *record;
     LAPSE_ASSERT(count <= LAPSE_CLI_REPORTS_MAX);
@@ -16,8 +16,8 @@ void lapse_cli_record_write(struct lapse_out *out, const struct lapse_cli_record
         head.bytes[i] = (int64_t)bodies[i].len;
     }
     lapse_out_bytes(out, (const char *)&head, sizeof head);
-    if (head.premise_count > 0) {
-        lapse_out_bytes(out, (const char *)premises, (size_t)head.premise_count * sizeof *premises);
+    if (head.tally_count > 0) {
+        lapse_out_bytes(out, (const char *)tallies, (size_t)head.tally_count * sizeof *tallies);
     }
     lapse_out_text(out, text);
     for (size_t i = 0; i < count; i++) {
@@ -33,9 +33,9 @@ bool lapse_cli_record_read(const char *bytes, size_t len, size_t *at,
         return false;
     }
     memcpy(&ret->head, bytes + *at, sizeof ret->head);
-    ret->premises = bytes + next;
-    if (ret->head.premise_count < 0 ||
-        !take(len, &next, ret->head.premise_count * (int64_t)sizeof(int64_t))) {
+    ret->tallies = bytes + next;
+    if (ret->head.tally_count < 0 ||
+        !take(len, &next, ret->head.tally_count * (int64_t)sizeof(struct lapse_tally))) {
         return false;
     }
     ret->text = bytes + next;

@@ -7,7 +7,7 @@
 enum lapse_cli_record_kind {
     LAPSE_RECORD_START = 1, /* a scenario begins: line, row, name */
     LAPSE_RECORD_SCENARIO,  /* it is over: counts, replay line, each writer's bytes */
-    LAPSE_RECORD_FILE       /* the file is over: its counts, premises, each writer's bytes */
+    LAPSE_RECORD_FILE       /* the file is over: its counts, tallies, each writer's bytes */
 };
 
 /* All fields are int64, so that there is no padding to send. */
@@ -23,21 +23,22 @@ struct lapse_cli_record {
     int64_t mistakes;
     int64_t runs; /* FILE: of all its scenarios, one for each seed */
     int64_t simulated_ns, events, uses;
-    int64_t premise_count;
+    int64_t tally_count;
+    int64_t slack_known[LAPSE_SLACKS], slack_ns[LAPSE_SLACKS]; /* FILE: of all its runs */
     int64_t text_bytes; /* START: the name; SCENARIO: the replay line if it failed;
                             FILE: what broke and is not promised */
     int64_t bytes[LAPSE_CLI_REPORTS_MAX];
 };
 
-/* Appends a record: head, premises, text, bytes of each of `count` outs. */
+/* Appends a record: head, tallies, text, bytes of each of `count` outs. */
 void lapse_cli_record_write(struct lapse_out *out, const struct lapse_cli_record *record,
-                            const int64_t *premises, const char *text,
+                            const struct lapse_tally *tallies, const char *text,
                             const struct lapse_out *bodies, size_t count);
 
 /* One record as read; pointers into the bytes. */
 struct lapse_cli_record_view {
     struct lapse_cli_record head;
-    const char *premises; /* premise_count times 8 bytes, not aligned */
+    const char *tallies; /* tally_count of struct lapse_tally, not aligned */
     const char *text;
     const char *bodies[LAPSE_CLI_REPORTS_MAX];
 };

@@ -106,6 +106,7 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
     ret->view.history = ret->run.history;
     ret->view.verdict = lapse_judge_verdict(ret->run.judge);
     ret->view.outcome = ret->view.verdict->outcome;
+    ret->view.slacks = ret->view.verdict->slacks;
     if (ret->view.outcome == LAPSE_OUTCOME_INCONCLUSIVE) {
         tell_bound(ret);
     }

@@ -35,11 +35,12 @@ void lapse_cli_summary_make(const struct lapse_cli_pool *pool, struct lapse_cli_
     lapse_out_init(&ret->replay, lapse_alloc_libc());
     struct lapse_totals *totals = &ret->totals;
     (void)lapse_rule_table(&totals->rule_count);
-    ret->premises = calloc(totals->rule_count + 1, sizeof *ret->premises);
-    if (ret->premises == NULL) {
+    ret->tallies = calloc(totals->rule_count + 1, sizeof *ret->tallies);
+    if (ret->tallies == NULL) {
         totals->rule_count = 0;
     }
-    totals->premises = ret->premises;
+    totals->tallies = ret->tallies;
+    lapse_slack_init(totals->slacks);
     totals->program = "lapse " LAPSE_CLI_VERSION ", strict engine";
     totals->seed = pool->options->seed;
     totals->skipped_folders = pool->selection->skipped_folders;
@@ -52,8 +53,8 @@ void lapse_cli_summary_make(const struct lapse_cli_pool *pool, struct lapse_cli_
 }
 
 void lapse_cli_summary_free(struct lapse_cli_summary *summary) {
-    free(summary->premises);
-    summary->premises = NULL;
+    free(summary->tallies);
+    summary->tallies = NULL;
     lapse_cli_unpromised_free(&summary->unpromised);
     lapse_out_free(&summary->replay);
 }
@@ -134,11 +135,20 @@ static void add_file(struct lapse_cli_summary *summary,
     totals->events += (uint64_t)head->events;
     totals->uses |= (uint32_t)head->uses;
     lapse_cli_unpromised_read(&summary->unpromised, record->text, (size_t)head->text_bytes);
-    for (size_t i = 0; i < totals->rule_count && i < (size_t)head->premise_count; i++) {
-        int64_t premises;
-        memcpy(&premises, record->premises + i * sizeof premises, sizeof premises);
-        summary->premises[i] += premises;
+    for (size_t i = 0; i < totals->rule_count && i < (size_t)head->tally_count; i++) {
+        struct lapse_tally tally;
+        memcpy(&tally, record->tallies + i * sizeof tally, sizeof tally);
+        summary->tallies[i].premises += tally.premises;
+        summary->tallies[i].runs += tally.runs;
+        summary->tallies[i].breaks += tally.breaks;
     }
+    struct lapse_slack slacks[LAPSE_SLACKS];
+    lapse_slack_init(slacks);
+    for (size_t i = 0; i < LAPSE_SLACKS; i++) {
+        slacks[i].known = head->slack_known[i] != 0;
+        slacks[i].least.ns = head->slack_ns[i];
+    }
+    lapse_slack_join(totals->slacks, slacks);
 }
 
 /* Returns whether it was for want of memory. The system ends what takes too much of it by a signal

@@ -13,7 +13,8 @@ struct work {
     const struct lapse_cli_sinks *sinks;
     int fd;
     struct lapse_cli_record sum;
-    int64_t *premises;
+    struct lapse_tally *tallies;                                       /* by rule */
+    struct lapse_slack slacks[LAPSE_SLACKS], row_slacks[LAPSE_SLACKS]; /* of all runs; of a row's */
     bool *broke; /* by rule: a listed violation came */
     size_t rule_count;
     struct lapse_cli_unpromised unpromised;
@@ -41,12 +42,13 @@ int lapse_cli_worker(const struct lapse_cli_options *options, const struct lapse
                      const struct lapse_cli_sinks *sinks, int fd) {
     struct work work = {.options = options, .sinks = sinks, .fd = fd, .sent = true};
     (void)lapse_rule_table(&work.rule_count);
-    work.premises = calloc(work.rule_count + 1, sizeof *work.premises);
+    work.tallies = calloc(work.rule_count + 1, sizeof *work.tallies);
+    lapse_slack_init(work.slacks);
     work.broke = calloc(work.rule_count + 1, sizeof *work.broke);
     struct lapse_cli_file file;
     memset(&file, 0, sizeof file);
     enum lapse_status status = LAPSE_NOMEM;
-    if (work.premises != NULL && work.broke != NULL) {
+    if (work.tallies != NULL && work.broke != NULL) {
         status = lapse_cli_file_open(target->path, &file);
     }
     if (status == LAPSE_OK) {
@@ -58,7 +60,7 @@ int lapse_cli_worker(const struct lapse_cli_options *options, const struct lapse
     if (file.unread.alloc != NULL) {
         lapse_cli_file_close(&file);
     }
-    free(work.premises);
+    free(work.tallies);
     free(work.broke);
     lapse_cli_unpromised_free(&work.unpromised);
     if (status == LAPSE_NOMEM || work.starved) {
@@ -124,6 +126,7 @@ static void run_seeds(struct work *work, const struct lapse_cli_file *file, size
                       struct lapse_cli_result *ret) {
     const struct lapse_cli_choice choice = {work->options, target};
     bool last = false;
+    lapse_slack_init(work->row_slacks);
     for (uint64_t i = 0; !last; i++) {
         if (i > 0) {
             lapse_cli_result_free(ret);
@@ -133,6 +136,8 @@ static void run_seeds(struct work *work, const struct lapse_cli_file *file, size
         lapse_cli_document_follow(file, index, choice, last, document, ret);
         count_run(work, ret);
     }
+    ret->view.slacks = ret->ran ? work->row_slacks : NULL;
+    lapse_slack_join(work->slacks, work->row_slacks);
 }
 
 /* What a run adds, whether or not it is the one that is reported. */
@@ -152,8 +157,11 @@ static void count_run(struct work *work, const struct lapse_cli_result *result) 
     lapse_cli_unpromised_add(&work->unpromised, view);
     LAPSE_ASSERT(view->verdict->rule_count <= work->rule_count);
     for (size_t i = 0; i < view->verdict->rule_count; i++) {
-        work->premises[i] += view->verdict->premises[i];
+        work->tallies[i].premises += view->verdict->premises[i];
+        work->tallies[i].runs += view->verdict->premises[i] > 0;
+        work->tallies[i].breaks += view->verdict->violations[i] + view->verdict->unpromised[i];
     }
+    lapse_slack_join(work->row_slacks, view->verdict->slacks);
 }
 
 static void count_result(struct work *work, const struct lapse_cli_result *result,
@@ -210,7 +218,11 @@ static void send_file(struct work *work, const struct lapse_cli_file *file, cons
     }
     work->sum.kind = LAPSE_RECORD_FILE;
     work->sum.mistakes = (int64_t)diags->count;
-    work->sum.premise_count = (int64_t)work->rule_count;
+    for (size_t i = 0; i < LAPSE_SLACKS; i++) {
+        work->sum.slack_known[i] = work->slacks[i].known;
+        work->sum.slack_ns[i] = work->slacks[i].least.ns;
+    }
+    work->sum.tally_count = (int64_t)work->rule_count;
     send_record(work, &work->sum, unpromised.text != NULL ? unpromised.text : "", bodies,
                 work->sinks->count);
     for (size_t i = 0; i < work->sinks->count; i++) {
@@ -239,7 +251,7 @@ static void send_record(struct work *work, const struct lapse_cli_record *record
                         const struct lapse_out *bodies, size_t count) {
     struct lapse_out out;
     lapse_out_init(&out, lapse_alloc_libc());
-    lapse_cli_record_write(&out, record, work->premises, text, bodies, count);
+    lapse_cli_record_write(&out, record, work->tallies, text, bodies, count);
     work->starved = work->starved || out.failed;
     work->sent = work->sent && !out.failed && send_bytes(work->fd, out.text, out.len);
     lapse_out_free(&out);

@@ -40,7 +40,7 @@ void lapse_cli_pool_free(struct lapse_cli_pool *pool);
 /* Reads the slots' records in order: joins bytes into the sinks and sums up. */
 struct lapse_cli_summary {
     struct lapse_totals totals;
-    int64_t *premises;
+    struct lapse_tally *tallies;
     struct lapse_cli_unpromised unpromised;
     struct lapse_out replay; /* of the first failure; empty: none */
 };

@@ -6,6 +6,7 @@
 
 #include "contracts/expect.h"
 #include "contracts/rule.h"
+#include "contracts/slack.h"
 
 /* Patterns that one document's `sometimes` may list. */
 enum { LAPSE_SOMETIMES_MAX = 64 };
@@ -55,6 +56,7 @@ struct lapse_verdict {
     const int64_t *unpromised_first; /* by rule: the event of the first of them; -1: none came */
     const bool *sometimes;     /* by case->sometimes: came true */
     const struct lapse_measured *measured;
+    const struct lapse_slack *slacks; /* LAPSE_SLACKS of them */
     const struct lapse_trackers *trackers;
 };
 

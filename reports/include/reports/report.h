@@ -31,6 +31,7 @@ struct lapse_style {
     int width;        /* columns, at least 60; excerpts keep the caret in view */
     int file_columns; /* of the names of files in lists; 0: as each needs */
     int verbose;      /* -1 quiet, 0, 1: steps and untouched contracts, 2: every event */
+    bool coverage;    /* at the end each contract, with how often it was judged */
 };
 
 /* ---- Source excerpts: the only drawer of source lines with carets. */
@@ -70,6 +71,7 @@ struct lapse_result_view {
     bool name_repeats;          /* lapse_names_repeat says so */
     bool promise_strict;        /* run with --promise strict: the replay line says so */
     const char *note;           /* a sentence on a run that passed, or NULL */
+    const struct lapse_slack *slacks; /* LAPSE_SLACKS of them, over all seeds; NULL: no run */
     const struct lapse_parting *parting; /* the second run was another; NULL: none was made, or it
                                             was the same */
 };
@@ -111,6 +113,12 @@ void lapse_replay_line(struct lapse_out *out, const struct lapse_result_view *vi
  * LAPSE_FORMAT_INDEX, and lapse_format_join puts the number in. */
 #define LAPSE_FORMAT_INDEX "\001"
 
+/* How a contract's rule fared over all runs. */
+struct lapse_tally {
+    int64_t premises; /* how often its premise came true */
+    int64_t runs;     /* in so many of the runs */
+    int64_t breaks;   /* listed in `violates:`, or not promised by the profile */
+};
 struct lapse_total_unpromised {
     const char *text; /* as lapse_unpromised_draw says it */
     int64_t times;
@@ -131,7 +139,8 @@ struct lapse_totals {
     int64_t simulated_ns; /* sum of true time */
     uint64_t events;
     size_t rule_count;
-    const int64_t *premises; /* by rule, summed */
+    const struct lapse_tally *tallies; /* by rule */
+    struct lapse_slack slacks[LAPSE_SLACKS];
     uint32_t uses;           /* of enum lapse_use, or-ed */
     size_t unpromised_count;
     const struct lapse_total_unpromised *unpromised; /* over all runs */
@@ -146,7 +155,7 @@ struct lapse_file_view { /* one file's turn, for `file` */
     const char *expected_ids; /* "FENCE-03, LEASE-10": those that came, as listed; "" if none */
 };
 typedef struct lapse_format {
-    const char *name; /* "pretty", "tap", "junit", "digests" */
+    const char *name; /* "pretty", "tap", "junit", "jsonl", "digests" */
     /* `totals` are the final ones: the runner joins after the last scenario. */
     void (*begin)(struct lapse_out *out, const struct lapse_style *style,
                   const struct lapse_totals *totals);
