@@ -1,5 +1,7 @@
-/* The workers' parent: forks one process a file, at most so many at a time, collects what they
- * send, and survives their deaths. It ends only processes that it started, by their numbers. */
+/* The workers' parent: at most so many processes at a time, each with a few files that follow each
+ * other, since to start one costs more than a small file takes. It collects what they send and
+ * survives their deaths: the file that a process died of is told, those behind it go to another. It
+ * ends only processes that it started, by their numbers. */
 #define _DEFAULT_SOURCE 1
 
 #include <errno.h>
@@ -13,26 +15,42 @@
 
 #include "worker.h"
 
-enum { READ_BYTES = 65536, EXIT_CODE_BASE = 256 };
+enum {
+    READ_BYTES = 65536,
+    EXIT_CODE_BASE = 256,
+    SHARES_PER_JOB = 8, /* so many times a job gets files, if there are enough ... */
+    TARGETS_MAX = 32    /* ... and at most so many at once */
+};
+
+/* A process and its files: targets [at, end) are still to be told of. */
+struct crew {
+    long pid;
+    int fd;
+    size_t at, end;
+    struct lapse_out unread; /* the beginning of a record */
+};
 
 struct watch {
     struct lapse_cli_pool *pool;
     int signals;     /* descriptor: SIGINT, SIGTERM */
     sigset_t before; /* the mask that workers get back */
-    size_t next;     /* first target not started */
+    size_t next;     /* first target not given to a process */
     size_t running;
-    size_t settled; /* slots [0, settled) are done */
-    bool stop;      /* -x, or interrupted: start no more */
+    size_t settled;                        /* slots [0, settled) are done */
+    bool stop;                             /* -x, or interrupted: start no more */
+    struct crew crews[LAPSE_CLI_JOBS_MAX]; /* [0, running) */
     struct pollfd polled[LAPSE_CLI_JOBS_MAX + 1];
-    size_t polled_slots[LAPSE_CLI_JOBS_MAX + 1];
 };
 
 static enum lapse_status watch_run(struct watch *watch, size_t jobs, struct lapse_error *err);
-static bool watch_start(struct watch *watch, struct lapse_error *err);
-static void child(const struct watch *watch, size_t index, int fd);
+static bool crew_start(struct watch *watch, struct crew *crew, struct lapse_error *err);
+static void child(const struct watch *watch, const struct crew *crew, int fd);
 static bool watch_wait(struct watch *watch, struct lapse_error *err);
-static bool slot_read(struct watch *watch, size_t index);
-static void slot_end(struct watch *watch, size_t index);
+static bool crew_read(struct watch *watch, struct crew *crew);
+static void hand_out(struct watch *watch, struct crew *crew);
+static bool crew_end(struct watch *watch, size_t index, struct lapse_error *err);
+static int crew_reap(struct crew *crew);
+static bool crew_drop(struct watch *watch, size_t index);
 static bool slot_failed(const struct lapse_cli_slot *slot);
 static void settle(struct watch *watch);
 static void end_all(struct watch *watch);
@@ -82,10 +100,18 @@ void lapse_cli_pool_free(struct lapse_cli_pool *pool) {
 /* The loop: start while there is room, wait, read, settle. */
 static enum lapse_status watch_run(struct watch *watch, size_t jobs, struct lapse_error *err) {
     size_t count = watch->pool->selection->count;
+    size_t share = count / (jobs * SHARES_PER_JOB) + 1;
+    share = share < TARGETS_MAX ? share : TARGETS_MAX;
     bool good = true;
     while (good && (watch->running > 0 || (!watch->stop && watch->next < count))) {
         while (good && !watch->stop && watch->running < jobs && watch->next < count) {
-            good = watch_start(watch, err);
+            struct crew *crew = &watch->crews[watch->running];
+            size_t end = watch->next + share < count ? watch->next + share : count;
+            *crew = (struct crew){.at = watch->next, .end = end};
+            lapse_out_init(&crew->unread, lapse_alloc_libc());
+            good = crew_start(watch, crew, err);
+            watch->running += good;
+            watch->next = good ? end : watch->next;
         }
         good = good && watch_wait(watch, err);
         settle(watch);
@@ -94,8 +120,7 @@ static enum lapse_status watch_run(struct watch *watch, size_t jobs, struct laps
     return good ? LAPSE_OK : LAPSE_IO;
 }
 
-static bool watch_start(struct watch *watch, struct lapse_error *err) {
-    struct lapse_cli_slot *slot = &watch->pool->slots[watch->next];
+static bool crew_start(struct watch *watch, struct crew *crew, struct lapse_error *err) {
     int ends[2];
     if (pipe(ends) != 0) {
         (void)lapse_error_set(err, LAPSE_IO, "no pipe for a worker: %s", strerror(errno));
@@ -110,40 +135,37 @@ static bool watch_start(struct watch *watch, struct lapse_error *err) {
     }
     if (pid == 0) {
         (void)close(ends[0]);
-        child(watch, watch->next, ends[1]);
+        child(watch, crew, ends[1]);
     }
     (void)close(ends[1]);
-    slot->pid = pid;
-    slot->fd = ends[0];
-    watch->next++;
-    watch->running++;
+    crew->pid = pid;
+    crew->fd = ends[0];
     return true;
 }
 
 /* Does not return. Nothing of the parent's is flushed or closed here. */
-static void child(const struct watch *watch, size_t index, int fd) {
+static void child(const struct watch *watch, const struct crew *crew, int fd) {
     const struct lapse_cli_pool *pool = watch->pool;
     (void)sigprocmask(SIG_SETMASK, &watch->before, NULL);
-    int code = lapse_cli_worker(pool->options, &pool->selection->targets[index], pool->sinks, fd);
+    int code = LAPSE_EXIT_PASSED;
+    for (size_t i = crew->at; i < crew->end && code == LAPSE_EXIT_PASSED; i++) {
+        code = lapse_cli_worker(pool->options, &pool->selection->targets[i], pool->sinks, fd);
+    }
     (void)close(fd);
     _exit(code);
 }
 
 static bool watch_wait(struct watch *watch, struct lapse_error *err) {
-    size_t count = 0;
-    watch->polled[count++] = (struct pollfd){watch->signals, POLLIN, 0};
-    for (size_t i = watch->settled; i < watch->next; i++) {
-        if (watch->pool->slots[i].pid != 0) {
-            LAPSE_ASSERT(count <= LAPSE_CLI_JOBS_MAX);
-            watch->polled_slots[count] = i;
-            watch->polled[count++] = (struct pollfd){watch->pool->slots[i].fd, POLLIN, 0};
-        }
+    struct pollfd *polled = watch->polled;
+    polled[0] = (struct pollfd){watch->signals, POLLIN, 0};
+    for (size_t i = 0; i < watch->running; i++) {
+        polled[1 + i] = (struct pollfd){watch->crews[i].fd, POLLIN, 0};
     }
-    if (poll(watch->polled, (nfds_t)count, -1) < 0 && errno != EINTR) {
+    if (poll(polled, (nfds_t)watch->running + 1, -1) < 0 && errno != EINTR) {
         (void)lapse_error_set(err, LAPSE_IO, "workers cannot be watched: %s", strerror(errno));
         return false;
     }
-    if (watch->polled[0].revents != 0) {
+    if (polled[0].revents != 0) {
         struct signalfd_siginfo info;
         bool whole = read(watch->signals, &info, sizeof info) == (ssize_t)sizeof info;
         watch->pool->interrupted = whole ? (int)info.ssi_signo : SIGTERM;
@@ -151,42 +173,85 @@ static bool watch_wait(struct watch *watch, struct lapse_error *err) {
         end_all(watch);
         return true;
     }
-    for (size_t i = 1; i < count; i++) {
-        if (watch->polled[i].revents != 0 && !slot_read(watch, watch->polled_slots[i])) {
-            slot_end(watch, watch->polled_slots[i]);
+    /* From the last on: a crew that has ended gives its place to the last. */
+    bool good = true;
+    for (size_t i = watch->running; good && i-- > 0;) {
+        if (polled[1 + i].revents != 0 && !crew_read(watch, &watch->crews[i])) {
+            good = crew_end(watch, i, err);
         }
     }
-    return true;
+    return good;
 }
 
-/* False at the end of what the worker sends. */
-static bool slot_read(struct watch *watch, size_t index) {
-    struct lapse_cli_slot *slot = &watch->pool->slots[index];
+/* False at the end of what the process sends. */
+static bool crew_read(struct watch *watch, struct crew *crew) {
     char bytes[READ_BYTES];
-    ssize_t got = read(slot->fd, bytes, sizeof bytes);
+    ssize_t got = read(crew->fd, bytes, sizeof bytes);
     if (got < 0 && errno == EINTR) {
         return true;
     }
     if (got > 0) {
-        lapse_out_bytes(&slot->records, bytes, (size_t)got);
+        lapse_out_bytes(&crew->unread, bytes, (size_t)got);
+        hand_out(watch, crew);
     }
     return got > 0;
 }
 
-static void slot_end(struct watch *watch, size_t index) {
-    struct lapse_cli_slot *slot = &watch->pool->slots[index];
+/* Gives each record to the file that it is of; a FILE record is a file's last. */
+static void hand_out(struct watch *watch, struct crew *crew) {
+    struct lapse_cli_record_view record;
+    size_t begun = 0, at = 0;
+    while (crew->at < crew->end &&
+           lapse_cli_record_read(crew->unread.text, crew->unread.len, &at, &record)) {
+        struct lapse_cli_slot *slot = &watch->pool->slots[crew->at];
+        lapse_out_bytes(&slot->records, crew->unread.text + begun, at - begun);
+        slot->records.failed = slot->records.failed || crew->unread.failed;
+        begun = at;
+        if (record.head.kind == LAPSE_RECORD_FILE) {
+            slot->done = true;
+            crew->at++;
+        }
+    }
+    if (begun > 0) {
+        crew->unread.len -= begun;
+        memmove(crew->unread.text, crew->unread.text + begun, crew->unread.len);
+    }
+}
+
+/* A process that died took its file along; those behind it go to a new one. False: there is none.
+ */
+static bool crew_end(struct watch *watch, size_t index, struct lapse_error *err) {
+    struct crew *crew = &watch->crews[index];
+    int status = crew_reap(crew);
+    if (crew->at < crew->end) {
+        struct lapse_cli_slot *slot = &watch->pool->slots[crew->at];
+        slot->records.failed = slot->records.failed || crew->unread.failed;
+        slot->done = true;
+        slot->death = WIFSIGNALED(status) ? WTERMSIG(status) : EXIT_CODE_BASE + WEXITSTATUS(status);
+        crew->at++;
+    }
+    lapse_out_free(&crew->unread);
+    if (crew->at < crew->end && !watch->stop) {
+        return crew_start(watch, crew, err) || crew_drop(watch, index);
+    }
+    (void)crew_drop(watch, index);
+    return true;
+}
+
+/* Returns the process's status. */
+static int crew_reap(struct crew *crew) {
     int status = 0;
-    while (waitpid((pid_t)slot->pid, &status, 0) < 0 && errno == EINTR) {
+    while (waitpid((pid_t)crew->pid, &status, 0) < 0 && errno == EINTR) {
     }
-    (void)close(slot->fd);
-    slot->pid = 0;
-    slot->done = true;
-    if (WIFSIGNALED(status)) {
-        slot->death = WTERMSIG(status);
-    } else if (WEXITSTATUS(status) != 0) {
-        slot->death = EXIT_CODE_BASE + WEXITSTATUS(status);
-    }
-    watch->running--;
+    (void)close(crew->fd);
+    crew->pid = 0;
+    return status;
+}
+
+/* Returns false. */
+static bool crew_drop(struct watch *watch, size_t index) {
+    watch->crews[index] = watch->crews[--watch->running];
+    return false;
 }
 
 /* Counts what is done without a gap. Under -x the first failure in file order is the last result
@@ -217,13 +282,12 @@ static bool slot_failed(const struct lapse_cli_slot *slot) {
 
 /* What still runs will not be shown. */
 static void end_all(struct watch *watch) {
-    for (size_t i = 0; i < watch->next; i++) {
-        struct lapse_cli_slot *slot = &watch->pool->slots[i];
-        if (slot->pid != 0) {
-            (void)kill((pid_t)slot->pid, SIGKILL);
-            slot_end(watch, i);
-            slot->done = false;
-        }
+    while (watch->running > 0) {
+        struct crew *crew = &watch->crews[watch->running - 1];
+        (void)kill((pid_t)crew->pid, SIGKILL);
+        (void)crew_reap(crew);
+        lapse_out_free(&crew->unread);
+        watch->running--;
     }
 }
 

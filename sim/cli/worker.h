@@ -1,4 +1,4 @@
-/* A worker: one file, run in a process of its own, so that a crash takes nothing else along. */
+/* A worker: a file, run in a process apart, so that a crash takes no other file along. */
 #ifndef CLI_WORKER_H
 #define CLI_WORKER_H
 
@@ -16,8 +16,6 @@ int lapse_cli_worker(const struct lapse_cli_options *options, const struct lapse
 /* ---- The workers' parent. */
 struct lapse_cli_slot {
     struct lapse_out records; /* all that the worker sent */
-    long pid;                 /* 0: not running */
-    int fd;
     bool done; /* it ran to its end, or died */
     int death; /* the signal that ended it, or 256 + exit code; 0: it ended well */
 };
