@@ -4,13 +4,20 @@
  * blocks go to the list of their size class and are given out again last in, first out; both the
  * lists and the bump pointer lie in the region, so they are restored with it. */
 #define _DEFAULT_SOURCE
-#include "arena.h"
+#include "sim/arena.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
 /* Blocks up to SMALL_MAX bytes have classes 16 bytes apart, larger ones four a doubling. */
-enum { ALIGN = 16, SMALL_MAX = 256, SMALL_SHIFT = 8, SMALL_CLASSES = 16, CLASSES = 16 + 4 * 36 };
+enum {
+    ALIGN = 16,
+    SMALL_MAX = 256,
+    SMALL_SHIFT = 8,
+    SMALL_CLASSES = 16,
+    CLASSES = 16 + 4 * 36,
+    CLEAR_BYTES_MAX = 1 << 20
+};
 
 static const size_t reserve_bytes = (size_t)16 << 30;
 static const size_t reserve_bytes_min = (size_t)64 << 20;
@@ -18,10 +25,12 @@ static const size_t reserve_bytes_min = (size_t)64 << 20;
 struct lapse_arena {
     size_t reserved;
     size_t used;
+    size_t touched; /* the most that was ever used: all behind it is zeros */
     lapse_alloc alloc;
     void *free[CLASSES];
 };
 
+static void begin(struct lapse_arena *arena, size_t reserved);
 static void *arena_resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes);
 static void *take(struct lapse_arena *arena, size_t bytes);
 static void give_back(struct lapse_arena *arena, void *ptr, size_t bytes);
@@ -39,18 +48,24 @@ struct lapse_arena *lapse_arena_open(void) {
     if (base == MAP_FAILED) {
         return NULL;
     }
-    struct lapse_arena *arena = base;
-    arena->reserved = bytes;
-    arena->used = (sizeof(*arena) + ALIGN - 1) / ALIGN * ALIGN;
-    arena->alloc.resize = arena_resize;
-    arena->alloc.ctx = arena;
-    return arena;
+    begin(base, bytes);
+    return base;
 }
 
 void lapse_arena_close(struct lapse_arena *arena) {
     if (arena != NULL) {
         (void)munmap(arena, arena->reserved);
     }
+}
+
+/* Few pages are written with zeros; of many the system takes back the lot. */
+void lapse_arena_clear(struct lapse_arena *arena) {
+    size_t reserved = arena->reserved;
+    size_t touched = arena->touched;
+    if (touched <= CLEAR_BYTES_MAX || madvise(arena, touched, MADV_DONTNEED) != 0) {
+        memset(arena, 0, touched);
+    }
+    begin(arena, reserved);
 }
 
 const lapse_alloc *lapse_arena_alloc(struct lapse_arena *arena) {
@@ -67,8 +82,18 @@ void lapse_arena_save(const struct lapse_arena *arena, void *to) {
 
 void lapse_arena_load(struct lapse_arena *arena, const void *from, size_t bytes) {
     LAPSE_ASSERT(bytes <= arena->reserved);
+    size_t touched = arena->touched;
     memcpy(arena, from, bytes);
+    arena->touched = touched;
     LAPSE_ASSERT(arena->used == bytes);
+}
+
+static void begin(struct lapse_arena *arena, size_t reserved) {
+    arena->reserved = reserved;
+    arena->used = (sizeof(*arena) + ALIGN - 1) / ALIGN * ALIGN;
+    arena->touched = arena->used;
+    arena->alloc.resize = arena_resize;
+    arena->alloc.ctx = arena;
 }
 
 static void *arena_resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes) {
@@ -105,6 +130,7 @@ static void *take(struct lapse_arena *arena, size_t bytes) {
     }
     block = (unsigned char *)arena + arena->used;
     arena->used += rounded;
+    arena->touched = arena->used > arena->touched ? arena->used : arena->touched;
     return block;
 }
 

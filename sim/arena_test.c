@@ -1,5 +1,5 @@
 /* The arena gives memory out again, and comes back whole from a copy. */
-#include "arena.h"
+#include "sim/arena.h"
 
 #include <criterion/criterion.h>
 
@@ -38,6 +38,34 @@ Test(arena, a_resized_block_keeps_its_bytes) {
     }
     cr_assert_null(alloc->resize(alloc->ctx, block, bytes, SIZE_MAX / 2));
     cr_assert_eq(memcmp(block, "lapse", 5), 0, "a refused resize moved the block");
+    lapse_arena_close(arena);
+}
+
+Test(arena, cleared_it_is_as_new) {
+    static const size_t sizes[] = {100, 3 << 20};
+    struct lapse_arena *arena = lapse_arena_open();
+    const lapse_alloc *alloc = lapse_arena_alloc(arena);
+    size_t empty = lapse_arena_used(arena);
+    for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+        size_t bytes = sizes[i / 2];
+        unsigned char *block = alloc->resize(alloc->ctx, NULL, 0, bytes);
+        cr_assert_not_null(block);
+        for (size_t k = 0; k < bytes; k++) {
+            cr_assert_eq(block[k], 0, "byte %zu of %zu is left of the last use", k, bytes);
+        }
+        memset(block, 0xaa, bytes);
+        lapse_alloc_free(alloc, block, bytes);
+        /* A restore of an earlier, smaller state hides nothing from the next clear. */
+        void *early = malloc(empty);
+        lapse_arena_clear(arena);
+        lapse_arena_save(arena, early);
+        block = alloc->resize(alloc->ctx, NULL, 0, bytes);
+        memset(block, 0xbb, bytes);
+        lapse_arena_load(arena, early, empty);
+        free(early);
+        lapse_arena_clear(arena);
+        cr_assert_eq(lapse_arena_used(arena), empty);
+    }
     lapse_arena_close(arena);
 }
 

@@ -8,7 +8,7 @@
  * must find losses and name them: then it is known that it can.
  *
  * Usage: crash [calls]. */
-#include "arena.h"
+#include "sim/arena.h"
 #include "lapse/lapse.h"
 #include "vfs.h"
 

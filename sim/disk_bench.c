@@ -5,7 +5,7 @@
  * process; printed is the ratio of the medians of the processor's time. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "arena.h"
+#include "sim/arena.h"
 #include "lapse/lapse.h"
 #include "vfs.h"
 

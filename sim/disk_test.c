@@ -1,7 +1,7 @@
 /* The disk alone: what a process reads, and what a crash of its machine leaves. */
 #include "disk.h"
 
-#include "arena.h"
+#include "sim/arena.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -32,14 +32,15 @@ enum lapse_status lapse_world_open(const struct lapse_world_options *options,
     if (status < 0) {
         return status;
     }
-    struct lapse_arena *arena = lapse_arena_open();
+    struct lapse_arena *arena = options->arena != NULL ? options->arena : lapse_arena_open();
     struct lapse_world *world =
         arena == NULL ? NULL : lapse_alloc_zero(lapse_arena_alloc(arena), sizeof(*world));
     if (world == NULL) {
-        lapse_arena_close(arena);
+        lapse_arena_close(options->arena == NULL ? arena : NULL);
         return lapse_error_set(err, LAPSE_NOMEM, "no address space for a world");
     }
     world->arena = arena;
+    world->arena_lent = options->arena != NULL;
     world->alloc = lapse_arena_alloc(arena);
     world->plan = options->plan;
     world->choices = options->choices;
@@ -66,7 +67,11 @@ enum lapse_status lapse_world_open(const struct lapse_world_options *options,
 void lapse_world_close(struct lapse_world *world) {
     if (world != NULL) {
         lapse_sim_tenure_close(world);
-        lapse_arena_close(world->arena);
+        if (world->arena_lent) {
+            lapse_arena_clear(world->arena);
+        } else {
+            lapse_arena_close(world->arena);
+        }
     }
 }
 

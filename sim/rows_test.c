@@ -1,6 +1,6 @@
 /* The disk in memory: rows go in and out by key, load in the order that a store wants, and come
  * back as a rollback or a crash leaves them. */
-#include "arena.h"
+#include "sim/arena.h"
 #include "rows.h"
 
 #include <criterion/criterion.h>

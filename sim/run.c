@@ -53,7 +53,8 @@ void lapse_snapshot_free(struct lapse_snapshot *snapshot) {
 }
 
 enum lapse_status lapse_run_plan(const struct lapse_plan *plan, uint64_t seed,
-                                 struct lapse_run *ret, struct lapse_error *err) {
+                                 struct lapse_arena *arena, struct lapse_run *ret,
+                                 struct lapse_error *err) {
     const lapse_alloc *alloc = lapse_alloc_libc();
     struct lapse_world *world = NULL;
     struct lapse_run run = {0};
@@ -65,8 +66,11 @@ enum lapse_status lapse_run_plan(const struct lapse_plan *plan, uint64_t seed,
         status = lapse_choices_open_seed(alloc, seed, &run.choices);
     }
     if (status == LAPSE_OK) {
-        struct lapse_world_options options = {
-            .plan = plan, .choices = run.choices, .history = run.history, .judge = run.judge};
+        struct lapse_world_options options = {.plan = plan,
+                                              .choices = run.choices,
+                                              .history = run.history,
+                                              .judge = run.judge,
+                                              .arena = arena};
         status = lapse_world_open(&options, &world, err);
     }
     if (status == LAPSE_OK) {

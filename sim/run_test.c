@@ -54,7 +54,7 @@ Test(run, another_history_is_found_at_its_first_event_that_differs) {
     struct lapse_error err = {0};
     struct lapse_run first = {0};
     struct lapse_again again = {0};
-    cr_assert_eq(lapse_run_plan(&sketch.plan, 1, &first, &err), LAPSE_OK);
+    cr_assert_eq(lapse_run_plan(&sketch.plan, 1, NULL, &first, &err), LAPSE_OK);
     cr_assert_eq(lapse_run_again(&sketch.plan, 1, &first, &again, &err), LAPSE_OK);
     cr_assert(!again.differs && again.restored, "a run is not what it was");
     cr_assert_eq(lapse_history_count(again.history), lapse_history_count(first.history));
@@ -81,7 +81,7 @@ Test(run, what_a_judge_has_cut_off_is_not_compared) {
     struct lapse_again again = {0};
     struct lapse_history_event end = {.kind = LAPSE_HISTORY_END, .actor = -1, .step = -1};
     end.u.end.cut = true;
-    cr_assert_eq(lapse_run_plan(&sketch.plan, 1, &whole, &err), LAPSE_OK);
+    cr_assert_eq(lapse_run_plan(&sketch.plan, 1, NULL, &whole, &err), LAPSE_OK);
     for (int changed = 0; changed <= 1; changed++) {
         cr_assert_eq(lapse_history_open(lapse_alloc_libc(), 0, &cut.history, &err), LAPSE_OK);
         for (size_t i = 0; i < 40; i++) {
@@ -143,14 +143,14 @@ Test(run, a_judged_run_cannot_go_back_and_a_broken_plan_does_not_open) {
     busy(&sketch);
     struct lapse_error err = {0};
     struct lapse_run run;
-    cr_assert_eq(lapse_run_plan(&sketch.plan, 1, &run, &err), LAPSE_OK, "%s", err.message);
+    cr_assert_eq(lapse_run_plan(&sketch.plan, 1, NULL, &run, &err), LAPSE_OK, "%s", err.message);
     cr_assert_gt(run.events, 100);
     const struct lapse_verdict *verdict = lapse_judge_verdict(run.judge);
     cr_assert_eq(verdict->outcome, LAPSE_OUTCOME_PASSED, "%s: %s", verdict->id,
                  verdict->diags.count > 0 ? verdict->diags.items[0]->message : "");
     lapse_run_free(&run);
     sketch.steps[0].u.call.bucket = 17;
-    cr_assert_eq(lapse_run_plan(&sketch.plan, 1, &run, &err), LAPSE_INVALID);
+    cr_assert_eq(lapse_run_plan(&sketch.plan, 1, NULL, &run, &err), LAPSE_INVALID);
 }
 
 Test(run, a_snapshot_may_be_taken_after_any_event) {

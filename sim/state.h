@@ -7,7 +7,7 @@
 #ifndef SIM_STATE_H
 #define SIM_STATE_H
 
-#include "arena.h"
+#include "sim/arena.h"
 #include "clock.h"
 #include "lapse/lapse.h"
 #include "tap.h"
@@ -282,6 +282,7 @@ enum lapse_sim_ran { LAPSE_RAN_NOT = 0, LAPSE_RAN_YES, LAPSE_RAN_EXCUSED };
 
 struct lapse_world {
     struct lapse_arena *arena;
+    bool arena_lent; /* it is the caller's, and cleared for the next world */
     const lapse_alloc *alloc;
     const struct lapse_plan *plan;
     struct lapse_choices *choices;

@@ -158,14 +158,16 @@ static bool simulated_row(void) {
     static struct sketch sketch;
     double times[ROUNDS];
     struct lapse_error err = {0};
+    struct lapse_arena *arena = lapse_arena_open();
     renewing(&sketch, CLIENTS, S(86400));
     for (int i = 0; i < ROUNDS; i++) {
         struct lapse_run run;
         double begun = now_ns(CLOCK_PROCESS_CPUTIME_ID);
-        LAPSE_ASSERT(lapse_run_plan(&sketch.plan, 1, &run, &err) == LAPSE_OK);
+        LAPSE_ASSERT(lapse_run_plan(&sketch.plan, 1, arena, &run, &err) == LAPSE_OK);
         times[i] = now_ns(CLOCK_PROCESS_CPUTIME_ID) - begun;
         lapse_run_free(&run);
     }
+    lapse_arena_close(arena);
     double ratio = (double)sketch.plan.run_for_ns / median(times, ROUNDS);
     printf("%-40s %26.0f times real time  (reach 1000000)  %s\n",
            "simulated time, 3 clients, judged", ratio, ratio >= 1e6 ? "met" : "MISSED");
@@ -176,6 +178,7 @@ static bool simulated_row(void) {
 static void short_rows(void) {
     static struct sketch sketch;
     static const int64_t spans_s[] = {300, 0};
+    struct lapse_arena *arena = lapse_arena_open();
     for (size_t k = 0; k < sizeof spans_s / sizeof *spans_s; k++) {
         struct lapse_error err = {0};
         uint64_t events = 0;
@@ -183,7 +186,7 @@ static void short_rows(void) {
         double begun = now_ns(CLOCK_PROCESS_CPUTIME_ID);
         for (int i = 0; i < SHORT_RUNS; i++) {
             struct lapse_run run;
-            LAPSE_ASSERT(lapse_run_plan(&sketch.plan, (uint64_t)i, &run, &err) == LAPSE_OK);
+            LAPSE_ASSERT(lapse_run_plan(&sketch.plan, (uint64_t)i, arena, &run, &err) == LAPSE_OK);
             events += run.events;
             lapse_run_free(&run);
         }
@@ -193,6 +196,7 @@ static void short_rows(void) {
                (long long)spans_s[k], took / SHORT_RUNS, SHORT_RUNS * 1e9 / took,
                (unsigned long long)(events / SHORT_RUNS));
     }
+    lapse_arena_close(arena);
 }
 
 static bool memory_row(void) {

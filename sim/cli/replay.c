@@ -77,7 +77,7 @@ static int replay_chosen(const struct lapse_cli_options *options,
         }
         first = plan->document;
         struct lapse_cli_result result;
-        const struct lapse_cli_choice choice = {options, target};
+        const struct lapse_cli_choice choice = {options, target, NULL};
         lapse_cli_plan_run(file, i, choice, options->seed, &result);
         lapse_cli_document_follow(file, i, choice, true, &document, &result);
         int shown = show_result(&result, style, &out);

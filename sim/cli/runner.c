@@ -97,7 +97,7 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
         .source = &file->source,
         .the_case = &plan->the_case,
     };
-    enum lapse_status status = lapse_run_plan(plan, seed, &ret->run, &ret->err);
+    enum lapse_status status = lapse_run_plan(plan, seed, choice.arena, &ret->run, &ret->err);
     if (status != LAPSE_OK) {
         tell_fault(ret, status);
         return;

@@ -58,6 +58,7 @@ struct lapse_cli_result {
 struct lapse_cli_choice {
     const struct lapse_cli_options *options;
     const struct lapse_cli_target *target;
+    struct lapse_arena *arena; /* as in lapse_world_options */
 };
 /* Runs plans[index] of the file under one seed and judges it. */
 void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,

@@ -12,6 +12,7 @@ struct work {
     const struct lapse_cli_options *options;
     const struct lapse_cli_sinks *sinks;
     int fd;
+    struct lapse_arena *arena; /* of all worlds, one after the other; NULL: each has its own */
     struct lapse_cli_record sum;
     struct lapse_tally *tallies;                                       /* by rule */
     struct lapse_slack slacks[LAPSE_SLACKS], row_slacks[LAPSE_SLACKS]; /* of all runs; of a row's */
@@ -52,7 +53,9 @@ int lapse_cli_worker(const struct lapse_cli_options *options, const struct lapse
         status = lapse_cli_file_open(target->path, &file);
     }
     if (status == LAPSE_OK) {
+        work.arena = lapse_arena_open();
         run_chosen(&work, &file, target);
+        lapse_arena_close(work.arena);
     }
     if (status != LAPSE_NOMEM && work.sent) {
         send_file(&work, &file, target->path);
@@ -124,7 +127,7 @@ static bool run_one(struct work *work, const struct lapse_cli_file *file, size_t
 static void run_seeds(struct work *work, const struct lapse_cli_file *file, size_t index,
                       const struct lapse_cli_target *target, struct lapse_cli_document *document,
                       struct lapse_cli_result *ret) {
-    const struct lapse_cli_choice choice = {work->options, target};
+    const struct lapse_cli_choice choice = {work->options, target, work->arena};
     bool last = false;
     lapse_slack_init(work->row_slacks);
     for (uint64_t i = 0; !last; i++) {

@@ -8,6 +8,7 @@
 #define SIM_WORLD_H
 
 #include "contracts/judge.h"
+#include "sim/arena.h"
 #include "sim/choice.h"
 #include "sim/plan.h"
 
@@ -18,6 +19,7 @@ struct lapse_world_options {
     struct lapse_choices *choices;      /* borrowed */
     struct lapse_history *history;      /* borrowed; empty */
     struct lapse_judge *judge;          /* borrowed; NULL: not judged, never stopped early */
+    struct lapse_arena *arena;          /* borrowed, empty, and cleared at the end; NULL: its own */
     uint64_t events_max;                /* queue events; 0: 10,000,000. Reached: the run is cut */
     bool check_often;                   /* lapse_check of each store after every command */
 };
@@ -53,8 +55,10 @@ struct lapse_run {
     struct lapse_choices *choices;
     uint64_t events;
 };
+/* `arena` as in lapse_world_options. */
 enum lapse_status lapse_run_plan(const struct lapse_plan *plan, uint64_t seed,
-                                 struct lapse_run *ret, struct lapse_error *err);
+                                 struct lapse_arena *arena, struct lapse_run *ret,
+                                 struct lapse_error *err);
 void lapse_run_free(struct lapse_run *run);
 
 /* A second run of a plan beside its first. */
