@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+static void sort_rules(struct lapse_judge *judge);
 static bool make_arrays(struct lapse_judge *judge);
 static enum lapse_status start_runs(struct lapse_judge *judge);
 static enum lapse_status start_measure(struct lapse_judge *judge, size_t at, size_t follower);
@@ -29,6 +30,7 @@ enum lapse_status lapse_judge_open(const lapse_alloc *alloc, const struct lapse_
     judge->alloc = alloc;
     judge->the_case = the_case;
     judge->rules = lapse_rule_table(&judge->rule_count);
+    sort_rules(judge);
     lapse_scene_init(&judge->scene, alloc);
     lapse_follow_init(&judge->follow, alloc);
     lapse_diag_list_init(&judge->verdict.diags, alloc);
@@ -91,8 +93,9 @@ enum lapse_status lapse_judge_event(struct lapse_judge *judge,
         return LAPSE_NOMEM;
     }
     struct lapse_violation violation = {0};
-    bool broken = !judge->failed && run_rules(judge, event, &violation);
-    enum lapse_status status = follow(judge, event);
+    enum lapse_status status = lapse_trackers_look(judge->trackers, event);
+    bool broken = status == LAPSE_OK && !judge->failed && run_rules(judge, event, &violation);
+    status = status == LAPSE_OK ? follow(judge, event) : status;
     if (status != LAPSE_OK) {
         return status;
     }
@@ -136,6 +139,18 @@ bool lapse_judge_came(const struct lapse_judge *judge, const char *id) {
         }
     }
     return false;
+}
+
+/* Most events concern few rules: each kind has the list of its own. */
+static void sort_rules(struct lapse_judge *judge) {
+    LAPSE_ASSERT(judge->rule_count <= LAPSE_RULES_MAX);
+    for (size_t kind = 0; kind < LAPSE_HISTORY_KINDS; kind++) {
+        for (size_t i = 0; i < judge->rule_count; i++) {
+            if ((judge->rules[i].kinds & LAPSE_RULE_KIND(kind)) != 0) {
+                judge->kind_rules[kind][judge->kind_rule_counts[kind]++] = (uint8_t)i;
+            }
+        }
+    }
 }
 
 static bool make_arrays(struct lapse_judge *judge) {
@@ -217,10 +232,10 @@ static bool run_rules(struct lapse_judge *judge, const struct lapse_history_even
     bool broken = false;
     lapse_outside_take(&judge->trackers->outside, event);
     lapse_slack_take(judge->slacks, judge->trackers, event);
-    for (size_t i = 0; i < judge->rule_count; i++) {
+    for (size_t k = 0; k < judge->kind_rule_counts[event->kind]; k++) {
+        size_t i = judge->kind_rules[event->kind][k];
         const struct lapse_rule *rule = &judge->rules[i];
-        if ((rule->kinds & LAPSE_RULE_KIND(event->kind)) == 0 || !is_judged(judge, rule->id) ||
-            !rule->premise(judge->trackers, event)) {
+        if (!is_judged(judge, rule->id) || !rule->premise(judge->trackers, event)) {
             continue;
         }
         judge->premises[i]++;

@@ -7,6 +7,8 @@
 #include "pattern.h"
 #include "scene.h"
 
+enum { LAPSE_RULES_MAX = 128 };
+
 /* A `{count: ..}` line of `expect`, followed from the start. */
 struct lapse_judge_count {
     int32_t step;
@@ -18,6 +20,8 @@ struct lapse_judge {
     const struct lapse_case *the_case;
     const struct lapse_rule *rules;
     size_t rule_count;
+    uint8_t kind_rules[LAPSE_HISTORY_KINDS][LAPSE_RULES_MAX]; /* by kind: the rules it concerns */
+    size_t kind_rule_counts[LAPSE_HISTORY_KINDS];
     struct lapse_trackers *trackers;
     struct lapse_scene scene;
     struct lapse_slots slots;

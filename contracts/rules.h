@@ -118,6 +118,7 @@ struct lapse_look {
     const struct lapse_tracked_key *key;       /* NULL: never written, or a listing */
     enum lapse_tracked_state state;            /* of the key, at this decision */
     const struct lapse_tracked_lease *lease;   /* NULL: never granted, or a key is looked at */
+    bool sure; /* no crash has left open what stands there */
 };
 
 typedef bool lapse_look_concerns(const struct lapse_trackers *trackers,
@@ -125,7 +126,8 @@ typedef bool lapse_look_concerns(const struct lapse_trackers *trackers,
 typedef bool lapse_look_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                               struct lapse_violation *ret);
 
-/* Hands each look of the event to `visit`, but for what a crash has left open. */
+/* Hands each look of the event to `visit`, but for what a crash has left open. For all that asks for
+ * looks the event must have been taken by lapse_trackers_look. */
 void lapse_looks_each(const struct lapse_trackers *trackers,
                       const struct lapse_history_event *event,
                       void (*visit)(const struct lapse_look *look, void *ctx), void *ctx);

@@ -18,24 +18,45 @@ static bool make_look(const struct lapse_trackers *trackers,
                       const struct lapse_history_event *event, size_t index,
                       struct lapse_look *ret);
 
+enum lapse_status lapse_trackers_look(struct lapse_trackers *trackers,
+                                      const struct lapse_history_event *event) {
+    trackers->looked = NULL;
+    size_t count = count_looks(trackers, event);
+    if (!lapse_alloc_grow(trackers->alloc, (void **)&trackers->looks, &trackers->look_cap, count,
+                          sizeof *trackers->looks))
+        return LAPSE_NOMEM;
+    trackers->look_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct lapse_look *look = &trackers->looks[trackers->look_count];
+        if (make_look(trackers, event, i, look)) {
+            look->sure = is_sure(trackers, look);
+            trackers->look_count++;
+        }
+    }
+    trackers->looked = event;
+    return LAPSE_OK;
+}
+
+void lapse_looks_free(struct lapse_trackers *trackers) {
+    lapse_alloc_free(trackers->alloc, trackers->looks, trackers->look_cap * sizeof *trackers->looks);
+}
+
 void lapse_looks_each(const struct lapse_trackers *trackers,
                       const struct lapse_history_event *event,
                       void (*visit)(const struct lapse_look *look, void *ctx), void *ctx) {
-    size_t count = count_looks(trackers, event);
-    for (size_t i = 0; i < count; i++) {
-        struct lapse_look look;
-        if (make_look(trackers, event, i, &look) && is_sure(trackers, &look))
-            visit(&look, ctx);
+    LAPSE_ASSERT(trackers->looked == event);
+    for (size_t i = 0; i < trackers->look_count; i++) {
+        if (trackers->looks[i].sure)
+            visit(&trackers->looks[i], ctx);
     }
 }
 
 bool lapse_looks_any(const struct lapse_trackers *trackers, const struct lapse_history_event *event,
                      bool open, lapse_look_concerns *concerns) {
-    size_t count = count_looks(trackers, event);
-    for (size_t i = 0; i < count; i++) {
-        struct lapse_look look;
-        if (make_look(trackers, event, i, &look) && (open || is_sure(trackers, &look)) &&
-            concerns(trackers, &look))
+    LAPSE_ASSERT(trackers->looked == event);
+    for (size_t i = 0; i < trackers->look_count; i++) {
+        const struct lapse_look *look = &trackers->looks[i];
+        if ((open || look->sure) && concerns(trackers, look))
             return true;
     }
     return false;
@@ -44,12 +65,10 @@ bool lapse_looks_any(const struct lapse_trackers *trackers, const struct lapse_h
 bool lapse_looks_all(const struct lapse_trackers *trackers, const struct lapse_history_event *event,
                      bool open, lapse_look_concerns *concerns, lapse_look_check *check,
                      struct lapse_violation *ret) {
-    size_t count = count_looks(trackers, event);
-    for (size_t i = 0; i < count; i++) {
-        struct lapse_look look;
-        if (make_look(trackers, event, i, &look) && (open || is_sure(trackers, &look)) &&
-            concerns(trackers, &look) &&
-            !check(trackers, &look, ret))
+    LAPSE_ASSERT(trackers->looked == event);
+    for (size_t i = 0; i < trackers->look_count; i++) {
+        const struct lapse_look *look = &trackers->looks[i];
+        if ((open || look->sure) && concerns(trackers, look) && !check(trackers, look, ret))
             return false;
     }
     return true;
@@ -216,8 +235,10 @@ static size_t count_looks(const struct lapse_trackers *trackers,
                           const struct lapse_history_event *event) {
     if (event->kind == LAPSE_HISTORY_PROBE)
         return event->u.probe.answer_count;
+    if (event->kind != LAPSE_HISTORY_APPLY || event->u.apply.answer.repeated)
+        return 0;
     const struct lapse_request *request = lapse_tracked_request(trackers, event);
-    if (event->kind != LAPSE_HISTORY_APPLY || request == NULL || event->u.apply.answer.repeated)
+    if (request == NULL)
         return 0;
     return lapse_member_count(request, &event->u.apply.answer);
 }

@@ -154,6 +154,7 @@ static void judge(const struct builder *b, struct outcome *ret) {
     cr_assert_eq(lapse_trackers_open(lapse_alloc_libc(), &trackers, NULL), LAPSE_OK);
     for (size_t i = 0; i < lapse_history_count(b->history) && ret->broken == NULL; i++) {
         const struct lapse_history_event *event = lapse_history_at(b->history, i);
+        cr_assert_eq(lapse_trackers_look(trackers, event), LAPSE_OK);
         judge_event(trackers, event, ret);
         cr_assert_eq(lapse_trackers_absorb(trackers, event), LAPSE_OK);
     }

@@ -130,6 +130,7 @@ static void measure(const struct builder *b, struct lapse_slack ret[LAPSE_SLACKS
     lapse_slack_init(ret);
     for (size_t i = 0; i < lapse_history_count(b->history); i++) {
         const struct lapse_history_event *event = lapse_history_at(b->history, i);
+        cr_assert_eq(lapse_trackers_look(trackers, event), LAPSE_OK);
         lapse_slack_take(ret, trackers, event);
         cr_assert_eq(lapse_trackers_absorb(trackers, event), LAPSE_OK);
     }

@@ -14,6 +14,8 @@ enum lapse_status lapse_track_kv_apply(struct lapse_trackers *trackers,
 enum lapse_status lapse_track_kv_emit(struct lapse_trackers *trackers,
                                       const struct lapse_history_event *event);
 void lapse_track_kv_free(struct lapse_trackers *trackers);
+/* What lapse_trackers_look made. */
+void lapse_looks_free(struct lapse_trackers *trackers);
 
 enum lapse_status lapse_track_live_begin(struct lapse_trackers *trackers);
 enum lapse_status lapse_track_live_event(struct lapse_trackers *trackers,

@@ -46,6 +46,7 @@ void lapse_trackers_close(struct lapse_trackers *trackers) {
     lapse_track_live_free(trackers);
     lapse_track_fault_free(trackers);
     lapse_track_resource_free(trackers);
+    lapse_looks_free(trackers);
     lapse_alloc_free(alloc, trackers->calls, trackers->call_cap * sizeof *trackers->calls);
     lapse_track_session_free(trackers);
     lapse_track_once_free(trackers);
@@ -56,6 +57,7 @@ void lapse_trackers_close(struct lapse_trackers *trackers) {
 enum lapse_status lapse_trackers_absorb(struct lapse_trackers *trackers,
                                         const struct lapse_history_event *event) {
     enum lapse_status status = LAPSE_OK;
+    trackers->looked = NULL;
     close_open_write(trackers, event);
     lapse_outside_take(&trackers->outside, event);
     status = lapse_track_live_event(trackers, event);

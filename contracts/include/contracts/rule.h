@@ -15,6 +15,10 @@ struct lapse_trackers; /* tracker.h; public to reports */
 enum lapse_status lapse_trackers_open(const lapse_alloc *alloc, struct lapse_trackers **ret,
                                       struct lapse_error *err);
 void lapse_trackers_close(struct lapse_trackers *trackers);
+/* Makes ready what the rules see in an event, once for all of them. To be called before a rule is
+ * asked about it. OK or NOMEM. */
+enum lapse_status lapse_trackers_look(struct lapse_trackers *trackers,
+                                      const struct lapse_history_event *event);
 /* Takes in one event (a pointer into the history, which must outlive the trackers). OK or NOMEM. */
 enum lapse_status lapse_trackers_absorb(struct lapse_trackers *trackers,
                                         const struct lapse_history_event *event);

@@ -249,6 +249,9 @@ struct lapse_trackers {
     const lapse_alloc *alloc;
     const struct lapse_setup *setup; /* NULL before BEGIN */
     struct lapse_outside outside;
+    const struct lapse_history_event *looked; /* what `looks` shows; NULL: nothing */
+    size_t look_count, look_cap;
+    struct lapse_look *looks; /* private to the rules */
     size_t call_count, call_cap;
     struct lapse_tracked_call *calls; /* by rising id */
     size_t bucket_count, bucket_cap;
