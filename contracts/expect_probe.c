@@ -167,7 +167,9 @@ static bool shows_absent(const struct lapse_probe_answer *tried) {
         return tried->answer.status == LAPSE_CONFLICT;
     case LAPSE_VERB_SET:
     case LAPSE_VERB_CREATE:
-        return tried->answer.status == LAPSE_OK;
+        /* A bucket that has given its last revision takes no write, and says so where a live key
+           would say `exists`. */
+        return tried->answer.status == LAPSE_OK || tried->answer.status == LAPSE_RANGE;
     default:
         return tried->answer.status == LAPSE_ABSENT;
     }

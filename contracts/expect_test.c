@@ -264,6 +264,9 @@ Test(expect, gone_names_the_verb_that_contradicts) {
     struct lapse_expect first = {.kind = LAPSE_EXPECT_FIRST};
     struct sides sides;
     cr_assert(look(&first, &probe, &sides));
+    answers[TRIED - 1].answer.status = LAPSE_RANGE;
+    cr_assert(look(&first, &probe, &sides), "no revision is left for a create");
+    answers[TRIED - 1].answer.status = LAPSE_OK;
     static const char *const verbs[TRIED] = {"get",   "entry",  "has",    "list",   "all",
                                              "count", "expire", "delete", "update", "create"};
     for (size_t i = 0; i < TRIED; i++) {

@@ -21,6 +21,7 @@ void lapse_feed_config(struct lapse_digest *digest, const struct lapse_bucket_co
     feed_term(digest, &config->term);
     lapse_digest_i64(digest, config->markers.ns);
     lapse_digest_u64(digest, config->history);
+    lapse_digest_i64(digest, config->first_revision);
 }
 
 static void feed_body(struct lapse_digest *digest, const struct lapse_command *command) {

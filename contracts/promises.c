@@ -96,7 +96,9 @@
     /* An own ttl is cut to the bucket's, or raised to the markers' span. */                       \
     X(OWN_BOUNDS, 1, "KV-01 KV-02 KV-06")                                                          \
     /* What has ended is stored for up to a minute. */                                             \
-    X(REAPER, 1, "REAP-01 WATCH-03 WATCH-05")
+    X(REAPER, 1, "REAP-01 WATCH-03 WATCH-05")                                                      \
+    /* A value past its end is there to every call, a watch begins with it, and its row stays. */  \
+    X(MARKER_UNSTORED, 1, "KV-03 WATCH-04 REAP-01")
 
 #define PROMISE_ROW(the_policy, the_value, the_ids)                                                \
     {.policy = LAPSE_POLICY_##the_policy, .value = (the_value), .ids = (the_ids)},

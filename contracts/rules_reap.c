@@ -188,7 +188,8 @@ static void count_key(const struct lapse_trackers *trackers,
     if (ended) {
         ret->ended++;
         ret->term = key->entry.term;
-        ret->most += bucket->config.markers.ns > 0 ? 1 : 0;
+        /* Its marker, if a revision was left for one. */
+        ret->most += bucket->config.markers.ns > 0 && bucket->revision < INT64_MAX ? 1 : 0;
         return;
     }
     for (size_t i = 0; i < key->record_count; i++) {

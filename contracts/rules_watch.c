@@ -415,7 +415,9 @@ static const struct lapse_tracked_key *find_unmarked(const struct lapse_trackers
     struct lapse_steady store = lapse_tracked_store_time(trackers, event->at);
     for (size_t b = 0; b < trackers->bucket_count; b++) {
         const struct lapse_tracked_bucket *bucket = &trackers->buckets[b];
-        if ((bucket->config.markers.ns > 0) != markers)
+        /* Where the last revision has been given there is none for an event. */
+        bool over = markers && bucket->revision == INT64_MAX;
+        if ((bucket->config.markers.ns > 0) != markers || over)
             continue;
         *ret = bucket;
         for (size_t k = 0; k < bucket->key_count; k++) {

@@ -45,6 +45,8 @@ void lapse_track_kv_tenure(struct lapse_trackers *trackers, const struct lapse_h
  * found ended for good; of `housekeeping` it may have its marker. */
 void lapse_track_kv_untold(struct lapse_trackers *trackers, struct lapse_steady store,
                            struct lapse_wall wall, bool housekeeping);
+/* Nothing is known of a bucket's numbers but where they begin. */
+void lapse_track_first_number(struct lapse_tracked_bucket *bucket);
 /* `all`: its numbers begin anew. */
 void lapse_track_watch_tenure(struct lapse_trackers *trackers,
                               const struct lapse_history_event *event, bool all);

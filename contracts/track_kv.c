@@ -31,7 +31,13 @@ static struct lapse_tracked_key *add_key(struct lapse_trackers *trackers,
                                          struct lapse_tracked_bucket *bucket,
                                          struct lapse_bytes name);
 static void take_listing(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
+                         const struct lapse_command *command,
                          const struct lapse_history_event *event);
+static bool counts_live(const struct lapse_trackers *trackers,
+                        const struct lapse_tracked_bucket *bucket,
+                        const struct lapse_command *command, const struct lapse_answer *answer);
+static bool covers(const struct lapse_command *command, const struct lapse_answer *answer,
+                   struct lapse_bytes name);
 static bool lists_it(const struct lapse_answer *answer, struct lapse_bytes name);
 static void take_read(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
                       struct lapse_tracked_key *key, const struct lapse_command *command,
@@ -81,7 +87,7 @@ enum lapse_status lapse_track_kv_apply(struct lapse_trackers *trackers,
         return LAPSE_OK;
     if (lapse_verb_lists(verb) ||
         (verb == LAPSE_VERB_WATCH && command->u.watch.from == LAPSE_WATCH_LIVE)) {
-        take_listing(trackers, bucket, event);
+        take_listing(trackers, bucket, command, event);
         return LAPSE_OK;
     }
     bool found;
@@ -210,9 +216,15 @@ static enum lapse_status add_bucket(struct lapse_trackers *trackers, struct laps
                           trackers->bucket_count + 1, sizeof *trackers->buckets))
         return LAPSE_NOMEM;
     trackers->buckets = buckets;
-    trackers->buckets[trackers->bucket_count++] =
-        (struct lapse_tracked_bucket){.name = name, .config = *config, .locks = locks};
+    struct lapse_tracked_bucket *bucket = &trackers->buckets[trackers->bucket_count++];
+    *bucket = (struct lapse_tracked_bucket){.name = name, .config = *config, .locks = locks};
+    lapse_track_first_number(bucket);
     return LAPSE_OK;
+}
+
+void lapse_track_first_number(struct lapse_tracked_bucket *bucket) {
+    int64_t first = bucket->config.first_revision;
+    bucket->revision = bucket->event_revision = first > 1 ? first - 1 : 0;
 }
 
 /* Opened again with equal words, a bucket stays as it is. */
@@ -223,7 +235,9 @@ static enum lapse_status open_bucket(struct lapse_trackers *trackers,
     if (bucket == NULL)
         return add_bucket(trackers, command->bucket, &command->u.open.config, false);
     if (command->verb == LAPSE_VERB_ALTER) {
+        int64_t first = bucket->config.first_revision;
         bucket->config = command->u.open.config;
+        bucket->config.first_revision = first; /* set for good */
         bucket->opened = event;
         bucket->config_open = false;
     }
@@ -275,19 +289,49 @@ static struct lapse_tracked_key *add_key(struct lapse_trackers *trackers,
 }
 
 /* What a listing leaves out, though it would stand in it, is found ended. One that shows it is
- * KV-03's to judge. */
+ * KV-03's to judge. A count names no key: it leaves those out if it is the number of the others.
+ */
 static void take_listing(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
+                         const struct lapse_command *command,
                          const struct lapse_history_event *event) {
     const struct lapse_answer *answer = &event->u.apply.answer;
+    bool counted = command->verb == LAPSE_VERB_COUNT &&
+                   counts_live(trackers, bucket, command, answer);
     bucket->listing = event;
     for (size_t i = 0; i < bucket->key_count; i++) {
         struct lapse_tracked_key *key = bucket->keys[i];
-        if (key->found_ended == NULL &&
+        bool left_out = command->verb == LAPSE_VERB_COUNT ? counted : !lists_it(answer, key->name);
+        if (key->found_ended == NULL && left_out && covers(command, answer, key->name) &&
             lapse_tracked_key_state(trackers, key, answer->at, answer->wall) ==
-                LAPSE_TRACKED_ENDED &&
-            !lists_it(answer, key->name))
+                LAPSE_TRACKED_ENDED)
             key->found_ended = event;
     }
+}
+
+static bool counts_live(const struct lapse_trackers *trackers,
+                        const struct lapse_tracked_bucket *bucket,
+                        const struct lapse_command *command, const struct lapse_answer *answer) {
+    size_t live = 0;
+    for (size_t i = 0; i < bucket->key_count; i++) {
+        const struct lapse_tracked_key *key = bucket->keys[i];
+        bool stands = lapse_tracked_key_state(trackers, key, answer->at, answer->wall) ==
+                      LAPSE_TRACKED_LIVE;
+        live += stands && covers(command, answer, key->name) ? 1 : 0;
+    }
+    return answer->item_count == live;
+}
+
+/* Whether a listing goes over a key's place: a watch of one key over that alone, a page not before
+ * its beginning, nor behind where it was cut. */
+static bool covers(const struct lapse_command *command, const struct lapse_answer *answer,
+                   struct lapse_bytes name) {
+    if (command->verb == LAPSE_VERB_WATCH)
+        return command->key.len == 0 || lapse_bytes_equal(command->key, name);
+    bool before = command->u.page.has_after &&
+                  lapse_bytes_compare(name, command->u.page.after) <= 0;
+    bool behind = answer->more && answer->items != NULL && answer->item_count > 0 &&
+                  lapse_bytes_compare(name, answer->items[answer->item_count - 1].key) > 0;
+    return !before && !behind;
 }
 
 static bool lists_it(const struct lapse_answer *answer, struct lapse_bytes name) {

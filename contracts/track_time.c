@@ -239,7 +239,7 @@ static enum lapse_status take_tenure(struct lapse_trackers *trackers,
         trackers->highest_by = NULL;
         trackers->token_highest = 0;
         for (size_t i = 0; i < trackers->bucket_count; i++) {
-            trackers->buckets[i].revision = trackers->buckets[i].event_revision = 0;
+            lapse_track_first_number(&trackers->buckets[i]);
             trackers->buckets[i].event_base = trackers->buckets[i].event_count;
         }
         for (size_t i = 0; i < trackers->lease_count; i++)

@@ -181,11 +181,15 @@ static bool precede_change(struct lapse_job *job, unsigned needs, struct lapse_c
     if (job->state->deferred_first == NULL) {
         return false;
     }
+    /* The event that takes the last revision of a bucket looks at keys that are not its own. */
+    bool looks = (needs & (NEED_BATCH | NEED_FLUSH)) != 0 &&
+                 lapse_decide_keeps_unmarked(job->state);
+    if (((needs & NEED_FLUSH_DUE) != 0 || looks) &&
+        lapse_idle_owed_due(job->state, &job->now, ret)) {
+        return true;
+    }
     if ((needs & NEED_BATCH) != 0) {
         return lapse_batch_owed(job, ret);
-    }
-    if ((needs & NEED_FLUSH_DUE) != 0) {
-        return lapse_idle_owed_due(job->state, &job->now, ret);
     }
     const struct lapse_node *node = (needs & NEED_FLUSH) != 0 ? lapse_job_find(job) : NULL;
     return node != NULL && lapse_idle_owed(job->state, node, ret);

@@ -100,6 +100,9 @@ static enum lapse_status check_bucket(const struct lapse_state *state,
     size_t counted = 0;
     enum lapse_status status = lapse_table_check(records, err);
     const struct lapse_image *row = &bucket->row->now;
+    if (row->revision < bucket->config.first_revision - 1) {
+        return bug(bucket->row, "has given no revision below its first (S4)", err);
+    }
     if (row->aux.forgotten < 0 || row->aux.forgotten > row->revision) {
         return bug(bucket->row, "has forgotten an event that it never had", err);
     }
@@ -108,7 +111,7 @@ static enum lapse_status check_bucket(const struct lapse_state *state,
         if (node->bucket != bucket->index || node->kind != LAPSE_ROW_RECORD) {
             return bug(node, "stands in a bucket that is not its own", err);
         }
-        if (node->now.revision < lapse_decide_first_revision(state) ||
+        if (node->now.revision < lapse_decide_first_of(state, bucket) ||
             node->now.revision > bucket->row->now.revision) {
             return bug(node, "has a revision that its bucket never gave (S4)", err);
         }
@@ -147,6 +150,9 @@ static enum lapse_status check_record(const struct lapse_state *state,
         int64_t cap = lapse_image_cap(image);
         bool capped = cap == 0 || cap >= image->end_ns;
         bool own = image->source != LAPSE_SOURCE_MARKERS;
+        if (image->covered && !image->older && !lapse_decide_may_stay(state, node)) {
+            return bug(node, "has an end that does not count, and is the newest (S13)", err);
+        }
         return capped && own ? LAPSE_OK : bug(node, "is a value with another's term", err);
     }
     bool ends = image->end_kind == LAPSE_END_STEADY && image->source == LAPSE_SOURCE_MARKERS;

@@ -51,6 +51,7 @@ static void feed(struct lapse_digest *digest, const struct lapse_command *comman
         feed_term(digest, &command->u.open.config.term);
         lapse_digest_i64(digest, command->u.open.config.markers.ns);
         lapse_digest_u64(digest, command->u.open.config.history);
+        lapse_digest_i64(digest, command->u.open.config.first_revision);
         return;
     default:
         return;

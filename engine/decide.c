@@ -12,6 +12,8 @@ enum {
 #define REAP_APART_NS (60 * LAPSE_NS_PER_S)
 #define RENEW_AT_ONCE_NS (60 * LAPSE_NS_PER_S)
 
+static bool ends_last(const struct lapse_state *state, const struct lapse_node *node,
+                      const struct lapse_now *now);
 static int64_t at_end(const struct lapse_state *state);
 static int64_t apart_ns(const struct lapse_state *state);
 static int64_t cut(const struct lapse_state *state, int64_t ns);
@@ -227,6 +229,12 @@ enum lapse_status lapse_decide_words(const struct lapse_state *state,
                                "none`; open the bucket without",
                                lapse_span_print(config->markers, text));
     }
+    if (config->first_revision > 1 && !lapse_decide_by_bucket(state)) {
+        return lapse_error_set(err, LAPSE_INVALID,
+                               "a first revision of %lld is asked for and this store does not "
+                               "count revisions by bucket; open the bucket without",
+                               (long long)config->first_revision);
+    }
     struct lapse_span span =
         config->term.given == LAPSE_TERM_IDLE ? config->term.idle : config->term.ttl;
     return config->term.given == 0 ? LAPSE_OK : lapse_decide_span(state, false, &span, err);
@@ -295,6 +303,26 @@ bool lapse_decide_marks_end(const struct lapse_state *state, const struct lapse_
            (kind == LAPSE_RECORD_PURGE && purged);
 }
 
+bool lapse_decide_stays_by_policy(const struct lapse_state *state, const struct lapse_node *node,
+                                  const struct lapse_now *now) {
+    if (!lapse_decide_may_stay(state, node)) {
+        return false;
+    }
+    return lapse_decide_older_lives(state) ? ends_last(state, node, now) : !node->now.older;
+}
+
+bool lapse_decide_may_stay(const struct lapse_state *state, const struct lapse_node *node) {
+    const struct lapse_image *image = &node->now;
+    if (!lapse_decide_keeps_unmarked(state) || !lapse_decide_by_bucket(state) ||
+        image->record != LAPSE_RECORD_VALUE || image->source == LAPSE_SOURCE_SESSION ||
+        (image->end_kind == LAPSE_END_STEADY && image->span_ns == 0)) {
+        return false;
+    }
+    const struct lapse_bucket *bucket = lapse_node_bucket(state, node);
+    return lapse_decide_marks_end(state, bucket, LAPSE_RECORD_VALUE) &&
+           bucket->row->now.revision == INT64_MAX;
+}
+
 bool lapse_decide_version(const struct lapse_job *job, const struct lapse_node *live,
                           struct lapse_node *newest, int64_t *ret_found) {
     const struct lapse_state *state = job->state;
@@ -305,7 +333,8 @@ bool lapse_decide_version(const struct lapse_job *job, const struct lapse_node *
     case LAPSE_IF_VERSION_LAST:
         node = lapse_record_current(state, newest, &job->now, false);
         if (node != NULL &&
-            (node->now.record == LAPSE_RECORD_GONE || !lapse_state_live(node, &job->now))) {
+            (node->now.record == LAPSE_RECORD_GONE || !lapse_state_live(node, &job->now)) &&
+            !lapse_decide_stays(state, node, &job->now)) {
             node = NULL;
         }
         may_be_none = true;
@@ -390,6 +419,20 @@ enum lapse_status lapse_decide_same_policies(const struct lapse_state *state, ui
         "asked for is `%.*s`); open it with the policies that it was made with, or make another",
         profile_of(code), profile_of(asked), lapse_policy_word((enum lapse_policy)policy),
         (int)has.len, (const char *)has.data, (int)want.len, (const char *)want.data);
+}
+
+/* Whether all records of the node's key have ended, and it as the last, in the reaper's order. */
+static bool ends_last(const struct lapse_state *state, const struct lapse_node *node,
+                      const struct lapse_now *now) {
+    const struct lapse_table *records = &lapse_node_bucket(state, node)->records;
+    const struct lapse_node *other = lapse_table_find(records, lapse_node_key(node));
+    for (; other != NULL; other = lapse_table_older(other)) {
+        if (other != node &&
+            (lapse_idle_live(state, other, now) || lapse_reap_before(state, node, other, now))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* How far below the instant an end must lie to have come. */

@@ -164,8 +164,13 @@ enum lapse_status lapse_decide_words(const struct lapse_state *state,
 static inline bool lapse_decide_older_lives(const struct lapse_state *state) {
     return lapse_policy(state, LAPSE_POLICY_OLDER) != 0;
 }
-/* The first revision that a key may have. */
+/* The first revision that a key may have; the same of a bucket's keys. */
 int64_t lapse_decide_first_revision(const struct lapse_state *state);
+static inline int64_t lapse_decide_first_of(const struct lapse_state *state,
+                                            const struct lapse_bucket *bucket) {
+    int64_t first = lapse_decide_first_revision(state);
+    return first == 0 ? first : bucket->config.first_revision;
+}
 /* Whether a tombstone, purge or marker of `revision` may tell of an entry of `old_revision`. */
 bool lapse_decide_tells(const struct lapse_state *state, int64_t revision, int64_t old_revision);
 /* Whether revisions are numbers of the bucket, so that one names one event of it. */
@@ -199,6 +204,47 @@ int64_t lapse_decide_trace_ns(const struct lapse_state *state, const struct laps
 /* Whether a record's end becomes a marker, if nothing else is left of its key. */
 bool lapse_decide_marks_end(const struct lapse_state *state, const struct lapse_bucket *bucket,
                             enum lapse_record_kind kind);
+/* Whether a value that has ended, by its own word, stays all the same: live to every call, and the
+ * reaper takes only its end off the wheel. Asked of rows whose end has come alone.
+ *
+ * That is so in a bucket with markers whose last revision has been given: its end cannot be told,
+ * and by the policy an end that cannot be told is none. It holds until a term is given anew that
+ * ends later, which then stays likewise, or until the bucket is altered to have no markers, which
+ * needs no revision: then the value goes. What ends with a session goes with it, what is over as it
+ * is written is not kept, and tombstones go without a trace. Where older records live on by
+ * themselves, it is the last of the key to end that stays. Revisions that are not counted by bucket
+ * have no last one in this sense.
+ *
+ * What had ended before the last revision was given, and had no marker yet, does not come back
+ * (KV-04): the event that takes the last revision takes all such keys of the bucket with it,
+ * unmarked. So whether a value stays follows from the durable rows alone. The exception is a number
+ * that nobody saw: where `sync: normal` lets a crash skip revisions up to the last, what had ended
+ * and was not yet reaped is back after it. */
+bool lapse_decide_stays_by_policy(const struct lapse_state *state, const struct lapse_node *node,
+                                  const struct lapse_now *now);
+static inline bool lapse_decide_keeps_unmarked(const struct lapse_state *state) {
+    return lapse_policy(state, LAPSE_POLICY_MARKER_UNSTORED) != 0;
+}
+/* Whether it does if nothing else is left of its key. */
+bool lapse_decide_may_stay(const struct lapse_state *state, const struct lapse_node *node);
+static inline bool lapse_decide_stays(const struct lapse_state *state,
+                                      const struct lapse_node *node, const struct lapse_now *now) {
+    return lapse_decide_keeps_unmarked(state) && lapse_decide_stays_by_policy(state, node, now);
+}
+/* Whether the newest record of a key (NULL: it has none) is a live value by what is stored; the
+ * same with a deferred renewal counted. */
+static inline bool lapse_record_live(const struct lapse_state *state,
+                                     const struct lapse_node *newest,
+                                     const struct lapse_now *now) {
+    return newest != NULL && newest->now.record == LAPSE_RECORD_VALUE &&
+           (lapse_state_live(newest, now) || lapse_decide_stays(state, newest, now));
+}
+static inline bool lapse_record_shown(const struct lapse_state *state,
+                                      const struct lapse_node *newest,
+                                      const struct lapse_now *now) {
+    return newest != NULL && newest->now.record == LAPSE_RECORD_VALUE &&
+           (lapse_idle_live(state, newest, now) || lapse_decide_stays(state, newest, now));
+}
 /* Whether the revision of a key that is gone is remembered for ever. */
 static inline bool lapse_decide_remembers(const struct lapse_state *state) {
     return lapse_policy(state, LAPSE_POLICY_REVISION) == LAPSE_REVISION_KEY ||

@@ -57,7 +57,8 @@ enum lapse_status lapse_idle_use(struct lapse_job *job, struct lapse_node *node,
     *ret_renewed = job->used;
     struct lapse_deferred *deferred = lapse_idle_deferred(job->state, node);
     *ret_end = lapse_idle_end(job->state, node);
-    if (!renews(job->state, node, deferred, &job->now)) {
+    /* A value that stays past its end is read, and no use moves an end that has come. */
+    if (job->now.due_keys_ns >= ret_end->ns || !renews(job->state, node, deferred, &job->now)) {
         return LAPSE_OK;
     }
     LAPSE_ASSERT(!little_left(job->state, node, &job->now));

@@ -7,6 +7,7 @@ static enum lapse_status drop_key(struct lapse_job *job, struct lapse_node *newe
                                   int64_t revision);
 static enum lapse_status set_words(struct lapse_job *job, struct lapse_bucket *bucket,
                                    const struct lapse_bucket_config *config);
+static enum lapse_status refuse_first(const struct lapse_job *job, int64_t first);
 static bool refuses(struct lapse_job *job, const struct lapse_node *live);
 static struct lapse_node *find_live(struct lapse_job *job);
 static void show_end(struct lapse_job *job, const struct lapse_image *image);
@@ -58,18 +59,28 @@ enum lapse_status lapse_kv_open(struct lapse_job *job) {
 
 enum lapse_status lapse_kv_alter(struct lapse_job *job) {
     struct lapse_bucket *bucket = job->bucket;
-    const struct lapse_bucket_config *config = &job->command->u.open.config;
-    enum lapse_status status = lapse_term_check_config(config, job->err);
-    if (status == LAPSE_OK) {
-        status = lapse_decide_words(job->state, config, job->err);
+    struct lapse_bucket_config config = job->command->u.open.config;
+    enum lapse_status status = lapse_term_check_config(&config, job->err);
+    if (config.first_revision == 0) {
+        config.first_revision = bucket->config.first_revision;
     }
-    if (status != LAPSE_OK || lapse_term_config_equal(&bucket->config, config)) {
+    if (status == LAPSE_OK) {
+        status = lapse_decide_words(job->state, &config, job->err);
+    }
+    if (status == LAPSE_OK && config.first_revision != bucket->config.first_revision) {
+        return refuse_first(job, config.first_revision);
+    }
+    if (status != LAPSE_OK || lapse_term_config_equal(&bucket->config, &config)) {
         return status;
     }
-    if (!lapse_txn_touch(job->state, bucket->row)) {
+    bool unmarks = bucket->config.markers.ns > 0 && config.markers.ns == 0;
+    if (unmarks && lapse_decide_keeps_unmarked(job->state)) {
+        status = lapse_record_end_stayed(job);
+    }
+    if (status == LAPSE_OK && !lapse_txn_touch(job->state, bucket->row)) {
         return lapse_job_no_memory(job);
     }
-    return set_words(job, bucket, config);
+    return status == LAPSE_OK ? set_words(job, bucket, &config) : status;
 }
 
 enum lapse_status lapse_kv_write(struct lapse_job *job) {
@@ -260,10 +271,23 @@ static enum lapse_status drop_key(struct lapse_job *job, struct lapse_node *newe
     return newest == NULL ? LAPSE_OK : lapse_record_remove_all(job, newest);
 }
 
-/* Gives a touched bucket its words. */
+/* Numbers that were given cannot be given otherwise. */
+static enum lapse_status refuse_first(const struct lapse_job *job, int64_t first) {
+    char print[MESSAGE_BYTES];
+    return lapse_error_set(job->err, LAPSE_INVALID,
+                           "the revisions of bucket `%s` began at %lld and alter asks for %lld; "
+                           "leave the first revision out, or open another bucket with it",
+                           lapse_bytes_print(job->command->bucket, print, sizeof(print)),
+                           (long long)job->bucket->config.first_revision, (long long)first);
+}
+
+/* Gives a touched bucket its words, and a new one the revision before its first. */
 static enum lapse_status set_words(struct lapse_job *job, struct lapse_bucket *bucket,
                                    const struct lapse_bucket_config *config) {
     struct lapse_image image = bucket->row->now;
+    if (!image.present) {
+        image.revision = lapse_term_config_plain(config).first_revision - 1;
+    }
     image.present = true;
     if (!lapse_bucket_words(job->state->alloc, config, &image)) {
         return lapse_job_no_memory(job);
@@ -287,7 +311,7 @@ static bool refuses(struct lapse_job *job, const struct lapse_node *live) {
 static struct lapse_node *find_live(struct lapse_job *job) {
     struct lapse_node *node =
         lapse_record_current(job->state, lapse_job_find(job), &job->now, false);
-    return lapse_record_live(node, &job->now) ? node : NULL;
+    return lapse_record_live(job->state, node, &job->now) ? node : NULL;
 }
 
 static void show_end(struct lapse_job *job, const struct lapse_image *image) {

@@ -65,7 +65,8 @@ static struct lapse_node *find_shown(const struct lapse_job *job) {
 /* Whether the record of a live key is still there for a reader. */
 static bool is_kept(const struct lapse_job *job, const struct lapse_node *node) {
     if (lapse_decide_older_lives(job->state)) {
-        return lapse_idle_live(job->state, node, &job->now);
+        return lapse_idle_live(job->state, node, &job->now) ||
+               lapse_decide_stays(job->state, node, &job->now);
     }
     return node->now.record == LAPSE_RECORD_VALUE || lapse_state_live(node, &job->now);
 }

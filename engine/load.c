@@ -6,6 +6,7 @@
 
 #include "decide.h"
 
+static void take_off_stayed(struct lapse_state *state);
 static bool is_mark(const struct lapse_row *row);
 static bool part_fits(const struct lapse_load *load, const struct lapse_row *row);
 static enum lapse_status load_mark(struct lapse_load *load, const struct lapse_row *row);
@@ -81,6 +82,9 @@ enum lapse_status lapse_load_finish(struct lapse_load *load, enum lapse_status s
     if (status == LAPSE_OK) {
         status = find_twins(load, &state->sessions, "another session has the same number");
     }
+    if (status == LAPSE_OK && lapse_decide_keeps_unmarked(state)) {
+        take_off_stayed(load->state);
+    }
     const struct lapse_node *row = lapse_table_any(&state->buckets);
     if (lapse_decide_first_revision(state) == 0) {
         return status; /* each key counts for itself */
@@ -90,6 +94,26 @@ enum lapse_status lapse_load_finish(struct lapse_load *load, enum lapse_status s
                             "another key of the bucket has the same revision");
     }
     return status;
+}
+
+/* What had ended by the mark and stays has no place by its end, as the reaper has left it (S13). */
+static void take_off_stayed(struct lapse_state *state) {
+    struct lapse_now now =
+        lapse_decide_now(state, state->mark.store, state->mark.reading.wall, state->log_seq);
+    struct lapse_node *row = lapse_table_any(&state->buckets);
+    for (; row != NULL; row = lapse_table_after(&state->buckets, row)) {
+        const struct lapse_table *records = &lapse_node_bucket(state, row)->records;
+        struct lapse_node *node = lapse_table_any(records);
+        for (; node != NULL; node = lapse_table_after(records, node)) {
+            if (!node->now.older && !lapse_state_live(node, &now) &&
+                lapse_decide_stays(state, node, &now)) {
+                struct lapse_image image = node->now;
+                image.covered = true;
+                image.reached = false;
+                lapse_state_place(state, node, &image);
+            }
+        }
+    }
 }
 
 static bool is_mark(const struct lapse_row *row) {
@@ -195,6 +219,10 @@ static enum lapse_status load_bucket(struct lapse_load *load, const struct lapse
         row->revision < 0 || lapse_term_check_config(config, NULL) != LAPSE_OK) {
         return corrupt(load, row, "no bucket has such a name, key, revision or words");
     }
+    int64_t first = lapse_term_config_plain(config).first_revision;
+    if (row->revision < first - 1 || (first > 1 && !lapse_decide_by_bucket(state))) {
+        return corrupt(load, row, "its revision is not one that follows from its first");
+    }
     if (row->bucket_row.forgotten < 0 || row->bucket_row.forgotten > row->revision) {
         return corrupt(load, row, "it has forgotten an event that it never had");
     }
@@ -292,7 +320,7 @@ static const char *record_fault(const struct lapse_state *state, const struct la
     if (row->key.len == 0 || row->record.value.len > LAPSE_VALUE_BYTES_MAX) {
         return "its key is empty or its value too long";
     }
-    if (row->revision < lapse_decide_first_revision(state) ||
+    if (row->revision < lapse_decide_first_of(state, bucket) ||
         row->revision > bucket->row->now.revision) {
         return "its bucket has not given its revision";
     }

@@ -163,6 +163,9 @@ static const struct spoiled spoils[] = {
     SPOIL(BUCKET, bucket_row.config.markers.ns, -1),
     SPOIL(BUCKET, bucket_row.config.history, LAPSE_HISTORY_MAX + 1),
     SPOIL(BUCKET, bucket_row.config.term.cap.ns, -1),
+    SPOIL(BUCKET, bucket_row.config.first_revision, -1),
+    SPOIL(BUCKET, bucket_row.config.first_revision, 2), /* above a record's */
+    SPOIL(BUCKET, bucket_row.config.first_revision, INT64_MAX), /* above the one to come */
     SPOIL(BUCKET, bucket_row.forgotten, -1),
     SPOIL(BUCKET, bucket_row.forgotten, 4),
     SPOIL(DATED, record.cap.ns, S(2000)),

@@ -54,7 +54,8 @@ struct lapse_image {
     bool present : 1;
     bool reached : 1; /* a date that a durable reading has come to; no more than the peaks say */
     bool older : 1;   /* record: a newer one of its key stands; so its table says too */
-    bool covered : 1; /* record: older, and its own end counts no more: it goes with its key */
+    bool covered : 1; /* record: its own end counts no more. Of an older one: it goes with its key;
+                         of a newest: it has ended and stays, for want of a marker (S13) */
     unsigned why : 3; /* marker: enum lapse_why, which term ended the key */
 };
 

@@ -181,6 +181,34 @@ Test(policy_check, rows_without_members_and_rows_of_requests_are_walked_too) {
     lapse_testing_close(&s.t);
 }
 
+/* The end of a newest record counts, unless a policy has it stay without a marker. */
+Test(policy_check, only_a_value_whose_end_cannot_be_marked_has_an_end_that_does_not_count) {
+    struct lapse_policies policies = lapse_policies_of(LAPSE_PROFILE_STRICT);
+    struct scene s;
+    policies.value[LAPSE_POLICY_MARKER_UNSTORED] = 1;
+    open_scene(&s, &policies,
+               (struct lapse_bucket_config){.markers = {S(60)}, .first_revision = INT64_MAX - 1});
+    DO(&s, SET, "k", TTL, S(5));
+    DO(&s, SET, "date", LAPSE_TERM_EXPIRES_AT, S(1005));
+    lapse_testing_at(&s.t, S(6));
+    lapse_testing_step(&s.t, NULL);
+    struct lapse_node *k = find(&s.b->records, "k");
+    struct lapse_node *date = find(&s.b->records, "date");
+    uint8_t *values = s.state->policies.value;
+    cr_assert(k->now.covered && date->now.covered);
+    SPOIL(&s, &s.state->policies, values[LAPSE_POLICY_MARKER_UNSTORED] = 0, "(S13)");
+    SPOIL(&s, &s.state->policies, values[LAPSE_POLICY_REVISION] = LAPSE_REVISION_STORE, "(S13)");
+    SPOIL(&s, s.b, s.b->config.markers.ns = 0, "(S13)");
+    SPOIL_NODE(&s, k, k->now.covered = false, "is not in the wheel or heap of its end (S2)");
+    SPOIL_NODE(&s, date, date->now.reached = true, "has a place (S2)");
+    SPOIL_NODE(&s, s.b->row, s.b->row->now.revision = INT64_MAX - 3, "below its first (S4)");
+    SPOIL(&s, s.b, s.b->config.first_revision = INT64_MAX, "never gave (S4)");
+    lapse_testing_close(&s.t);
+    open_scene(&s, &policies, (struct lapse_bucket_config){.first_revision = 7});
+    SPOIL_NODE(&s, s.b->row, s.b->row->now.revision = 5, "no revision below its first (S4)");
+    lapse_testing_close(&s.t);
+}
+
 /* One record more than are ever kept, put where no call puts it. */
 Test(policy_check, a_history_that_is_too_long_is_told) {
     struct scene s;

@@ -49,6 +49,17 @@ enum lapse_status lapse_reap_rows(struct lapse_job *job) {
     return LAPSE_OK;
 }
 
+bool lapse_reap_before(const struct lapse_state *state, const struct lapse_node *a,
+                       const struct lapse_node *b, const struct lapse_now *now) {
+    bool dates = a->now.end_kind == LAPSE_END_WALL && b->now.end_kind == LAPSE_END_WALL;
+    int64_t a_at = dates ? a->now.end_ns : ended_at(a, now);
+    int64_t b_at = dates ? b->now.end_ns : ended_at(b, now);
+    if (a_at != b_at) {
+        return a_at < b_at;
+    }
+    return lapse_heap_before_at_once(&state->by_index, a, b);
+}
+
 bool lapse_reap_owed(struct lapse_state *state, const struct lapse_now *now) {
     size_t work = SIZE_MAX;
     struct lapse_node *first = NULL;
@@ -169,12 +180,7 @@ static struct lapse_node *earlier(const struct lapse_state *state, struct lapse_
     if (a == NULL) {
         return b;
     }
-    int64_t a_at = ended_at(a, now);
-    int64_t b_at = ended_at(b, now);
-    if (a_at != b_at) {
-        return a_at < b_at ? a : b;
-    }
-    return lapse_heap_before_at_once(&state->by_index, a, b) ? a : b;
+    return lapse_reap_before(state, a, b, now) ? a : b;
 }
 
 /* The first of the dates reached, be it by what is durable or by `now`. */
@@ -222,6 +228,9 @@ static void look_ahead(const struct lapse_state *state, const struct lapse_node 
  * alone is due, and while it stands the key is absent all the same. */
 static enum lapse_status remove_row(struct lapse_job *job, struct lapse_node *node) {
     bool newest = node->kind == LAPSE_ROW_RECORD && !node->now.older;
+    if (newest && lapse_decide_stays(job->state, node, &job->now)) {
+        return lapse_record_end(job, node);
+    }
     bool alone = lapse_decide_older_lives(job->state);
     struct lapse_node *older = newest && !alone ? lapse_table_older(node) : NULL;
     if (newest && older == NULL) {

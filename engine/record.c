@@ -19,18 +19,26 @@ static enum lapse_status push_new(struct lapse_job *job, struct lapse_bytes key,
 static enum lapse_status remove_one(struct lapse_job *job, struct lapse_node *node);
 static enum lapse_status remove_older(struct lapse_job *job, struct lapse_node *newest);
 static enum lapse_status uncover(struct lapse_job *job, struct lapse_node *node);
+static enum lapse_status end_unmarked(struct lapse_job *job, struct lapse_node *newest);
+static enum lapse_status let_stay(struct lapse_job *job, struct lapse_node *node);
+static enum lapse_status count_end(struct lapse_job *job, struct lapse_node *node);
 static enum lapse_why why_gone(const struct lapse_image *image);
 static bool covers_older(const struct lapse_node *newest, const struct lapse_image *image);
 
 struct lapse_node *lapse_record_current_by_policy(const struct lapse_state *state,
                                                   struct lapse_node *newest,
                                                   const struct lapse_now *now, bool deferred) {
-    struct lapse_node *node = newest;
-    while (lapse_decide_older_lives(state) && node != NULL &&
-           !(deferred ? lapse_idle_live(state, node, now) : lapse_state_live(node, now))) {
-        node = lapse_table_older(node);
+    if (!lapse_decide_older_lives(state)) {
+        return newest;
     }
-    return node;
+    struct lapse_node *stays = NULL;
+    for (struct lapse_node *node = newest; node != NULL; node = lapse_table_older(node)) {
+        if (deferred ? lapse_idle_live(state, node, now) : lapse_state_live(node, now)) {
+            return node;
+        }
+        stays = lapse_decide_stays(state, node, now) ? node : stays;
+    }
+    return stays;
 }
 
 struct lapse_node *lapse_record_numbered(const struct lapse_state *state, struct lapse_node *newest,
@@ -125,6 +133,9 @@ enum lapse_status lapse_record_end(struct lapse_job *job, struct lapse_node *nod
     if (node->now.older) {
         return remove_one(job, node);
     }
+    if (lapse_decide_stays(job->state, node, &job->now)) {
+        return let_stay(job, node);
+    }
     /* Where the last revision has been given there is none for a marker. Keys go without one, or
      * they would hold up the reaper of the whole store. */
     int64_t revision = 0;
@@ -133,18 +144,57 @@ enum lapse_status lapse_record_end(struct lapse_job *job, struct lapse_node *nod
         lapse_decide_next_revision(job->state, bucket, lapse_node_key(node), &revision)) {
         return lapse_record_mark_end(job, node);
     }
+    if (below == NULL) {
+        return end_unmarked(job, node);
+    }
     enum lapse_status status = lapse_record_forget(job, bucket, ended.revision);
-    if (status != LAPSE_OK) {
-        return status;
-    }
-    if (below != NULL) {
+    if (status == LAPSE_OK) {
         status = remove_one(job, node);
-        return status == LAPSE_OK ? uncover(job, below) : status;
     }
-    if (lapse_decide_remembers(job->state)) {
-        return lapse_record_remember(job, node, ended.revision, why_gone(&ended));
+    return status == LAPSE_OK ? uncover(job, below) : status;
+}
+
+enum lapse_status lapse_record_last_given(struct lapse_job *job, struct lapse_bucket *bucket,
+                                          struct lapse_bytes key) {
+    const lapse_alloc *alloc = job->state->alloc;
+    size_t count = bucket->records.count;
+    struct lapse_node **nodes = NULL;
+    if (!lapse_table_by_revision(alloc, &bucket->records, &nodes)) {
+        return lapse_job_no_memory(job);
     }
-    return lapse_record_remove_all(job, node);
+    enum lapse_status status = LAPSE_OK;
+    for (size_t i = 0; i < count && status == LAPSE_OK; i++) {
+        struct lapse_node *node = nodes[i];
+        bool ended = node->now.present && !lapse_state_live(node, &job->now);
+        if (ended && !lapse_bytes_equal(lapse_node_key(node), key) &&
+            lapse_decide_stays(job->state, node, &job->now)) {
+            status = end_unmarked(job, lapse_table_find(&bucket->records, lapse_node_key(node)));
+        }
+    }
+    lapse_alloc_free(alloc, nodes, count * sizeof(struct lapse_node *));
+    return status;
+}
+
+enum lapse_status lapse_record_end_stayed(struct lapse_job *job) {
+    const lapse_alloc *alloc = job->state->alloc;
+    const struct lapse_table *records = &job->bucket->records;
+    size_t count = records->count;
+    struct lapse_node **nodes = NULL;
+    if (!lapse_table_by_revision(alloc, records, &nodes)) {
+        return lapse_job_no_memory(job);
+    }
+    enum lapse_status status = LAPSE_OK;
+    for (size_t i = 0; i < count && status == LAPSE_OK; i++) {
+        struct lapse_node *node = nodes[i];
+        if (node->now.present && node->now.covered && !node->now.older) {
+            bool ended = !lapse_state_live(node, &job->now) ||
+                         (node->now.end_kind == LAPSE_END_WALL &&
+                          lapse_peaks_reached(job->state, &node->now));
+            status = ended ? end_unmarked(job, node) : count_end(job, node);
+        }
+    }
+    lapse_alloc_free(alloc, nodes, count * sizeof(struct lapse_node *));
+    return status;
 }
 
 enum lapse_status lapse_record_remember(struct lapse_job *job, struct lapse_node *newest,
@@ -222,6 +272,43 @@ enum lapse_status lapse_record_forget(struct lapse_job *job, struct lapse_bucket
 static bool covers_older(const struct lapse_node *newest, const struct lapse_image *image) {
     return newest->now.record != LAPSE_RECORD_MARKER &&
            newest->now.record != LAPSE_RECORD_GONE && image->record != LAPSE_RECORD_PURGE;
+}
+
+/* Takes a key whose end nobody is told of. */
+static enum lapse_status end_unmarked(struct lapse_job *job, struct lapse_node *newest) {
+    struct lapse_image ended = newest->now;
+    enum lapse_status status =
+        lapse_record_forget(job, lapse_node_bucket(job->state, newest), ended.revision);
+    if (status != LAPSE_OK) {
+        return status;
+    }
+    return lapse_decide_remembers(job->state)
+               ? lapse_record_remember(job, newest, ended.revision, why_gone(&ended))
+               : lapse_record_remove_all(job, newest);
+}
+
+/* Takes the end of a value that stays out of its place, so that the reaper is done with it (S13).
+ * That a date was reached is then of no account either. */
+static enum lapse_status let_stay(struct lapse_job *job, struct lapse_node *node) {
+    if (!lapse_txn_touch(job->state, node)) {
+        return lapse_job_no_memory(job);
+    }
+    struct lapse_image image = node->now;
+    image.covered = true;
+    image.reached = false;
+    lapse_txn_set(job->state, node, &image);
+    return LAPSE_OK;
+}
+
+/* The reverse, of an end that lies ahead again because store time or the wall has gone back. */
+static enum lapse_status count_end(struct lapse_job *job, struct lapse_node *node) {
+    if (!lapse_state_reserve_end(job->state, &node->now) || !lapse_txn_touch(job->state, node)) {
+        return lapse_job_no_memory(job);
+    }
+    struct lapse_image image = node->now;
+    image.covered = false;
+    lapse_txn_set(job->state, node, &image);
+    return LAPSE_OK;
 }
 
 /* Which term ended what is remembered; none: it was deleted. */

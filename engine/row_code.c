@@ -106,6 +106,7 @@ static void code_bucket(struct coder *coder, struct lapse_row *row) {
     code_i64(coder, &config->term.cap.ns);
     code_i64(coder, &config->markers.ns);
     config->history = (uint32_t)code_int(coder, (int)config->history, LAPSE_HISTORY_MAX);
+    code_i64(coder, &config->first_revision);
     code_i64(coder, &row->bucket_row.ceiling_revision);
     code_i64(coder, &row->bucket_row.forgotten);
 }

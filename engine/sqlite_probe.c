@@ -137,9 +137,10 @@ static enum lapse_status judge(const struct lapse_sqlite *store, const struct fo
                                store->path, (unsigned)number_at(head, 68),
                                (unsigned)SQLITE_APPLICATION_ID);
     }
-    if (number_at(head, 60) > SQLITE_SCHEMA_VERSION) {
+    if (number_at(head, 60) > SQLITE_SCHEMA_VERSION ||
+        (number_at(head, 60) > 0 && number_at(head, 60) < SQLITE_SCHEMA_VERSION)) {
         return lapse_error_set(err, LAPSE_VERSION,
-                               "`%s` has schema version %u, this program knows up to %u; open it "
+                               "`%s` has schema version %u, this program reads %u alone; open it "
                                "with the version that wrote it",
                                store->path, (unsigned)number_at(head, 60),
                                (unsigned)SQLITE_SCHEMA_VERSION);

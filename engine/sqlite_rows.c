@@ -26,7 +26,7 @@ static const struct kind kinds[] = {
     {LAPSE_ROW_MARK, "mark_rows", "key, peak", 2, 11},
     {LAPSE_ROW_COUNTER, "counter_rows", "name", 1, 3},
     {LAPSE_ROW_SESSION, "session_rows", "name, incarnation", 2, 7},
-    {LAPSE_ROW_BUCKET, "bucket_rows", "bucket", 1, 11},
+    {LAPSE_ROW_BUCKET, "bucket_rows", "bucket", 1, 12},
     {LAPSE_ROW_RECORD, "record_rows", "bucket, key, revision", 3, 17},
     {LAPSE_ROW_LEASE, "lease_rows", "name", 1, 9},
     {LAPSE_ROW_REQUEST, "request_rows", "id", 1, 12},
@@ -270,6 +270,7 @@ static void code_bucket(struct columns *c, struct lapse_row *row) {
     code_i64(c, &config->term.cap.ns);
     code_i64(c, &config->markers.ns);
     config->history = (uint32_t)code_int(c, (int)config->history, LAPSE_HISTORY_MAX);
+    code_i64(c, &config->first_revision);
     code_i64(c, &row->bucket_row.ceiling_revision);
     code_i64(c, &row->bucket_row.forgotten);
 }

@@ -56,8 +56,8 @@ static const struct lapse_sqlite_object objects[] = {
           "name, incarnation"),
     KEYED("bucket_rows",
           BYTES("bucket") WHOLE("revision") WHOLE("given") WHOLE("ttl_ns") WHOLE("idle_ns")
-          WHOLE("cap_ns") WHOLE("markers_ns") WHOLE("history") WHOLE("ceiling_revision")
-          WHOLE("forgotten") CHECKSUM,
+          WHOLE("cap_ns") WHOLE("markers_ns") WHOLE("history") WHOLE("first_revision")
+          WHOLE("ceiling_revision") WHOLE("forgotten") CHECKSUM,
           "bucket"),
     KEYED("record_rows",
           BYTES("bucket") BYTES("key") WHOLE("revision") WHOLE("kind") WHOLE("end_kind")
@@ -79,7 +79,8 @@ static const struct lapse_sqlite_object objects[] = {
          "SELECT " SHOWN("bucket", "bucket") ", revision, CASE given WHEN 0 THEN 'none'"
          " WHEN 1 THEN 'ttl' ELSE 'idle' END AS term, "
          SECONDS("ttl_ns + idle_ns") " AS term_s, " SECONDS("cap_ns") " AS cap_s, "
-         SECONDS("markers_ns") " AS markers_s, history, forgotten, ceiling_revision"
+         SECONDS("markers_ns") " AS markers_s, history, first_revision, forgotten,"
+         " ceiling_revision"
          " FROM bucket_rows"),
     VIEW("records",
          "SELECT " SHOWN("e.bucket", "bucket") ", " SHOWN("e.key", "key") ", e.revision,"

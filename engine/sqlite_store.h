@@ -44,7 +44,7 @@ struct lapse_sqlite {
 
 /* ---- sqlite_schema.c */
 /* Application id and schema version, as the file's header has them. */
-enum { SQLITE_APPLICATION_ID = 0x6c617073, SQLITE_SCHEMA_VERSION = 1 };
+enum { SQLITE_APPLICATION_ID = 0x6c617073, SQLITE_SCHEMA_VERSION = 2 };
 struct lapse_sqlite_object {
     const char *type, *name, *sql;
 };

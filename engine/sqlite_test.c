@@ -323,10 +323,12 @@ Test(sqlite, a_file_that_is_not_a_store_is_told_and_left_alone) {
     } files[] = {
         {"CREATE TABLE t(a)", LAPSE_VERSION},
         {"PRAGMA application_id = 7; PRAGMA journal_mode = WAL; CREATE TABLE t(a)", LAPSE_VERSION},
-        {"PRAGMA application_id = 1818325107; PRAGMA user_version = 2; CREATE TABLE t(a)",
+        {"PRAGMA application_id = 1818325107; PRAGMA user_version = 1; CREATE TABLE t(a)",
+         LAPSE_VERSION},
+        {"PRAGMA application_id = 1818325107; PRAGMA user_version = 3; CREATE TABLE t(a)",
          LAPSE_VERSION},
         {"PRAGMA application_id = 1818325107; CREATE TABLE t(a)", LAPSE_CORRUPT},
-        {"PRAGMA page_size = 512; PRAGMA application_id = 1818325107; PRAGMA user_version = 1;"
+        {"PRAGMA page_size = 512; PRAGMA application_id = 1818325107; PRAGMA user_version = 2;"
          "CREATE TABLE t(a)",
          LAPSE_CORRUPT},
     };

@@ -26,7 +26,9 @@
  *   S11 a key has at most LAPSE_HISTORY_MAX records, rising in revision; all but the newest are
  *       `older`. A marker has no other beside it and a purge no older one
  *   S12 a tombstone, purge or marker has no value, the revision of the entry before it, and an end
- *       of its own */
+ *       of its own
+ *   S13 a newest record whose end does not count is a value that a policy has stay because no
+ *       marker can be stored for its end (lapse_decide_stays) */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 
@@ -456,20 +458,9 @@ char *lapse_term_config_print(const struct lapse_bucket_config *config, char *bu
 
 /* ---- record.c: the records of a key. All answer OK, NOMEM or RANGE, and leave it to the caller's
  * rollback to take back what was done. */
-/* Whether the newest record of a key (NULL: it has none) is a live value by what is stored; the
- * same with a deferred renewal counted. */
-static inline bool lapse_record_live(const struct lapse_node *newest, const struct lapse_now *now) {
-    return newest != NULL && newest->now.record == LAPSE_RECORD_VALUE &&
-           lapse_state_live(newest, now);
-}
-static inline bool lapse_record_shown(const struct lapse_state *state,
-                                      const struct lapse_node *newest,
-                                      const struct lapse_now *now) {
-    return newest != NULL && newest->now.record == LAPSE_RECORD_VALUE &&
-           lapse_idle_live(state, newest, now);
-}
 /* The record that is the key's state: the newest, or, where older ones live on by themselves, the
- * newest that has not ended, with or without deferred renewals counted; NULL if none is left. */
+ * newest that has not ended, with or without deferred renewals counted, or the one that stays
+ * though it has ended; NULL if none is left. */
 struct lapse_node *lapse_record_current_by_policy(const struct lapse_state *state,
                                                   struct lapse_node *newest,
                                                   const struct lapse_now *now, bool deferred);
@@ -481,8 +472,15 @@ static inline struct lapse_node *lapse_record_current(const struct lapse_state *
 /* The record of `revision` that may be a key's state, or NULL. */
 struct lapse_node *lapse_record_numbered(const struct lapse_state *state, struct lapse_node *newest,
                                          int64_t revision);
-/* Takes a record whose end has come: alone, with its key, or with a marker in its place. */
+/* Takes a record whose end has come: alone, with its key, or with a marker in its place; one that
+ * stays all the same, off its place by its end. */
 enum lapse_status lapse_record_end(struct lapse_job *job, struct lapse_node *node);
+/* The bucket's last revision has gone to an event of `key`: takes all other keys of it that have
+ * ended and have no marker yet, so that what is left had not ended by then. */
+enum lapse_status lapse_record_last_given(struct lapse_job *job, struct lapse_bucket *bucket,
+                                          struct lapse_bytes key);
+/* The job's bucket is about to lose its markers: what has stayed for want of one goes. */
+enum lapse_status lapse_record_end_stayed(struct lapse_job *job);
 /* Puts in place of all records of a key what is remembered of it. */
 enum lapse_status lapse_record_remember(struct lapse_job *job, struct lapse_node *newest,
                                         int64_t revision, enum lapse_why why);
@@ -545,6 +543,9 @@ enum lapse_status lapse_watch_poll(struct lapse_job *job);
 enum lapse_status lapse_reap_rows(struct lapse_job *job);
 /* How many rows a step that takes at most rows_max may look at or move to find them (wheel.h). */
 size_t lapse_reap_work(size_t rows_max);
+/* Whether the reaper takes `a` before `b`, two rows that have ended. */
+bool lapse_reap_before(const struct lapse_state *state, const struct lapse_node *a,
+                       const struct lapse_node *b, const struct lapse_now *now);
 /* Whether a row has ended that the reaper has not taken. */
 bool lapse_reap_owed(struct lapse_state *state, const struct lapse_now *now);
 /* When the state next needs the reaper or a flush. */

@@ -101,9 +101,13 @@ void lapse_term_keep(const struct lapse_image *from, struct lapse_image *ret) {
 struct lapse_bucket_config lapse_term_config_plain(const struct lapse_bucket_config *config) {
     struct lapse_bucket_config plain = {.term = {.given = config->term.given},
                                         .markers = config->markers,
-                                        .history = config->history};
+                                        .history = config->history,
+                                        .first_revision = config->first_revision};
     if (plain.history == 0) {
         plain.history = 1;
+    }
+    if (plain.first_revision == 0) {
+        plain.first_revision = 1;
     }
     if (config->term.given == LAPSE_TERM_TTL) {
         plain.term.ttl = config->term.ttl;
@@ -139,6 +143,12 @@ enum lapse_status lapse_term_check_config(const struct lapse_bucket_config *conf
                                (unsigned long)config->history, (int)LAPSE_HISTORY_MAX,
                                (int)LAPSE_HISTORY_MAX);
     }
+    if (config->first_revision < 0) {
+        return lapse_error_set(err, LAPSE_INVALID,
+                               "a first revision of %lld is asked for and revisions count from 1; "
+                               "give 1 to %lld",
+                               (long long)config->first_revision, (long long)INT64_MAX);
+    }
     enum lapse_status status = check_one(&config->term, "the bucket", err);
     if (status != LAPSE_OK) {
         return status;
@@ -159,7 +169,8 @@ bool lapse_term_config_equal(const struct lapse_bucket_config *a,
     struct lapse_bucket_config other = lapse_term_config_plain(b);
     return one.term.given == other.term.given && one.term.ttl.ns == other.term.ttl.ns &&
            one.term.idle.ns == other.term.idle.ns && one.term.cap.ns == other.term.cap.ns &&
-           one.markers.ns == other.markers.ns && one.history == other.history;
+           one.markers.ns == other.markers.ns && one.history == other.history &&
+           one.first_revision == other.first_revision;
 }
 
 char *lapse_term_config_print(const struct lapse_bucket_config *config, char *buf) {
@@ -174,12 +185,17 @@ char *lapse_term_config_print(const struct lapse_bucket_config *config, char *bu
     }
     bool marked = config->markers.ns > 0;
     bool capped = plain.term.cap.ns > 0;
-    (void)snprintf(buf, LAPSE_CONFIG_TEXT_MAX, "%s%s%s%s and %s%s, history %lu", word,
+    bool late = plain.first_revision > 1;
+    char first[24] = "";
+    if (late) {
+        (void)snprintf(first, sizeof(first), "%lld", (long long)plain.first_revision);
+    }
+    (void)snprintf(buf, LAPSE_CONFIG_TEXT_MAX, "%s%s%s%s and %s%s, history %lu%s%s", word,
                    given ? lapse_span_print(span_of(&config->term), term) : "",
                    capped ? " cap " : "", capped ? lapse_span_print(plain.term.cap, cap) : "",
                    marked ? "markers " : "no markers",
                    marked ? lapse_span_print(config->markers, markers) : "",
-                   (unsigned long)plain.history);
+                   (unsigned long)plain.history, late ? ", first revision " : "", first);
     return buf;
 }
 

@@ -78,9 +78,13 @@ enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind k
     bool takes = lapse_decide_takes_revision(state, bucket, kind);
     int64_t revision = image->revision;
     if (takes && !lapse_decide_next_revision(state, bucket, key, &revision)) {
-        return lapse_error_set(job->err, LAPSE_RANGE,
-                               "the bucket has given its last revision; "
-                               "write to another bucket");
+        char name[80];
+        return lapse_error_set(
+            job->err, LAPSE_RANGE,
+            "bucket `%s` has given its last revision, %lld, and the call needs one; write to "
+            "another bucket",
+            lapse_bytes_print(lapse_node_key(bucket->row), name, sizeof(name)),
+            (long long)INT64_MAX);
     }
     row.revision = row.revision < revision ? revision : row.revision;
     struct lapse_event event = {.kind = kind,
@@ -103,7 +107,8 @@ enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind k
     lapse_txn_set(state, bucket->row, &row);
     state->revision = state->revision < revision ? revision : state->revision;
     *ret_revision = revision;
-    return LAPSE_OK;
+    bool last = revision == INT64_MAX && takes && lapse_decide_keeps_unmarked(state);
+    return last ? lapse_record_last_given(job, bucket, key) : LAPSE_OK;
 }
 
 void lapse_txn_rollback(struct lapse_state *state) {

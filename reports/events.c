@@ -318,6 +318,9 @@ static void draw_config(struct lapse_out *out, const struct lapse_bucket_config 
     if (config->history > 1) {
         lapse_out_format(out, " history %u", (unsigned)config->history);
     }
+    if (config->first_revision > 1) {
+        lapse_out_format(out, " first_revision %lld", (long long)config->first_revision);
+    }
 }
 
 static void draw_page(struct lapse_out *out, const struct lapse_command *command) {

@@ -124,6 +124,9 @@ static bool read_bucket_word(struct lapse_decoder *d, const struct lapse_node *k
         ret->history = (uint32_t)count;
         return fine;
     }
+    if (lapse_node_is(key, "first_revision")) {
+        return lapse_number_count(d, value, min, INT64_MAX, &ret->first_revision);
+    }
     return !lapse_node_is(key, "locks") || lapse_shape_flag(d, value, ret_locks);
 }
 

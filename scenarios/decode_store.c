@@ -17,6 +17,8 @@ static void refuse_bucket(struct lapse_decoder *d, const struct lapse_node *name
 static void refuse_many(struct lapse_decoder *d, const struct lapse_node *buckets);
 static void refuse_markers(struct lapse_decoder *d, const struct lapse_node *name,
                            const struct lapse_node *words);
+static void refuse_first(struct lapse_decoder *d, const struct lapse_node *name,
+                         const struct lapse_node *words);
 static void refuse_short(struct lapse_decoder *d, const struct lapse_node *name,
                          const struct lapse_node *words, const char *term);
 static bool read_choice(struct lapse_decoder *d, const struct lapse_node *value,
@@ -74,6 +76,7 @@ static void refuse_bucket(struct lapse_decoder *d, const struct lapse_node *name
                           const struct lapse_node *words) {
     if (words->kind == LAPSE_NODE_MAP) {
         refuse_markers(d, name, words);
+        refuse_first(d, name, words);
         refuse_short(d, name, words, "ttl");
         refuse_short(d, name, words, "idle");
     }
@@ -91,6 +94,27 @@ static void refuse_markers(struct lapse_decoder *d, const struct lapse_node *nam
         "bucket `%.60s` has markers, and the store's policy is `markers: none`", name->text);
     lapse_diag_note(d->diags, diag, "help",
                     "take `markers` away, or add `policy: {markers: bucket}`");
+}
+
+/* A bucket has a first revision where it counts its revisions itself. */
+static void refuse_first(struct lapse_decoder *d, const struct lapse_node *name,
+                         const struct lapse_node *words) {
+    const struct lapse_node *first = lapse_node_get(words, "first_revision");
+    const struct lapse_setup_bucket *buckets = d->buckets.items;
+    int32_t at = lapse_decoder_find(d, LAPSE_SPACE_BUCKET, name->text, name->len);
+    uint8_t scope = d->plan->setup.policies.value[LAPSE_POLICY_REVISION];
+    uint8_t store = 0;
+    if (first == NULL || at < 0 || buckets[at].config.first_revision <= 1 ||
+        !lapse_policy_value_find(LAPSE_POLICY_REVISION, lapse_bytes_of("store"), &store) ||
+        scope < store) {
+        return;
+    }
+    struct lapse_diag *diag = lapse_mistake_add(
+        d->diags, "Y138", first->place, "",
+        "bucket `%.60s` has a first revision, and the store's policy is `revision_scope: %s`",
+        name->text, scope == store ? "store" : "key");
+    lapse_diag_note(d->diags, diag, "help",
+                    "take `first_revision` away, or add `policy: {revision_scope: bucket}`");
 }
 
 /* Where a store counts in milliseconds it takes no bucket whose term is less than one. */

@@ -132,6 +132,12 @@ static const struct lapse_mistake mistakes[] = {
     {"Y137", "a term shorter than the store counts",
      "Under `resolution: ms`, as under the profiles tinystore and kahuna, terms are counted in "
      "whole milliseconds: a bucket takes no term below one."},
+    {"Y138", "a first revision where buckets count none",
+     "Under `revision_scope: store` or `key`, as under the profiles tinystore and kahuna, the "
+     "store or each key counts revisions, so a bucket takes no `first_revision`."},
+    {"Y141", "a fault of a disk that the store has not",
+     "Only a store of files has a disk that can be full, slow to sync or torn: the memory store "
+     "keeps rows, and has none. Say `store: {kind: sqlite}`."},
 };
 
 const struct lapse_mistake *lapse_mistake_table(size_t *ret_count) {

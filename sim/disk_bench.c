@@ -153,7 +153,7 @@ static void write_raw(sqlite3 *db) {
         "BEGIN IMMEDIATE",
         "DELETE FROM record_rows WHERE (bucket, key, revision) = ('b',?,?)",
         "REPLACE INTO record_rows VALUES ('b',?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,'0123456789abcdef')",
-        "REPLACE INTO bucket_rows VALUES ('b',?,?,?,?,?,?,?,?,?,?)",
+        "REPLACE INTO bucket_rows VALUES ('b',?,?,?,?,?,?,?,?,?,?,?)",
         "REPLACE INTO mark_rows VALUES ('',0,?,?,?,?,?,?,?,?,?)",
         "COMMIT",
     };
@@ -170,7 +170,7 @@ static void write_raw(sqlite3 *db) {
         (void)sqlite3_bind_text(stmts[2], 1, key, 2, SQLITE_STATIC);
         bind(stmts[1], 2, 1, i - KEYS + 1);
         bind(stmts[2], 2, 14, i + 1);
-        bind(stmts[3], 1, 10, i + 1);
+        bind(stmts[3], 1, 11, i + 1);
         bind(stmts[4], 1, 9, i + 1);
         for (int k = 0; k < STEPS; k++) {
             if (k != 1 || i >= KEYS) {

@@ -128,7 +128,7 @@ static void open_raw(struct file_bench *bench) {
     prepare(bench, "DELETE FROM record_rows WHERE (bucket, key, revision) = (?,?,?)", &bench->drop);
     prepare(bench, "REPLACE INTO record_rows VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             &bench->record);
-    prepare(bench, "REPLACE INTO bucket_rows VALUES (?,?,?,?,?,?,?,?,?,?,?)", &bench->bucket);
+    prepare(bench, "REPLACE INTO bucket_rows VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", &bench->bucket);
     prepare(bench, "REPLACE INTO mark_rows VALUES (?,?,?,?,?,?,?,?,?,?,?)", &bench->mark);
     prepare(bench, "BEGIN IMMEDIATE", &bench->begin);
     prepare(bench, "COMMIT", &bench->commit);
@@ -206,9 +206,9 @@ static void raw_transaction(struct file_bench *bench, size_t count) {
         raw_record(bench);
     }
     const sqlite3_int64 words[] = {bench->revision, LAPSE_TERM_TTL, TERM_S * LAPSE_NS_PER_S,
-                                   0, 0, 0, 1, 0, 0, bench->revision * 7919};
+                                   0, 0, 0, 1, 1, 0, 0, bench->revision * 7919};
     (void)sqlite3_bind_text(bench->bucket, 1, "b", 1, SQLITE_STATIC);
-    bind(bench->bucket, 2, words, 10);
+    bind(bench->bucket, 2, words, 11);
     raw_step(bench->bucket);
     bench->seq++;
     const sqlite3_int64 reading[] = {0, bench->seq, bench->seq, 1, bench->seq,

@@ -103,6 +103,11 @@ struct lapse_bucket_config {
     struct lapse_span markers;   /* > 0: an end becomes one expired event; markers and tombstones
                                     live this long */
     uint32_t history;            /* records kept of a key, 1 to LAPSE_HISTORY_MAX; 0 says 1 */
+    int64_t first_revision;      /* the first revision that the bucket gives, 1 to INT64_MAX; 0 says
+                                    1, and of ALTER: as it is. It is set for good, and a store
+                                    whose revisions are not counted by bucket takes 1 alone. Once
+                                    INT64_MAX has been given, a call that needs a revision answers
+                                    RANGE and changes nothing */
 };
 
 enum lapse_durability { LAPSE_PERSISTENT = 0, LAPSE_EPHEMERAL = 1 };
@@ -300,7 +305,8 @@ struct lapse_batch_answer {
  *   INSPECT                  OK          owner token end left
  *   WATCH                    OK          watcher; LIVE: items (the first keys, with values)
  *   POLL                     OK          deliveries delivery_count
- *   REAP                     OK          item_count (rows removed)
+ *   REAP                     OK          item_count (rows removed, and those that stay though they
+ *                                        have ended: lapse/policy.h)
  *   FLUSH                    OK          renewed (whether it was accepted)
  *
  * `events` are those that this command wrote, in revision order (a put over an ended key in a

@@ -28,7 +28,13 @@ enum { LAPSE_POLICY_VALUES_MAX = 4 };
  *
  * Tokens are int64. A system whose tokens are wider (TinyStore: 128 bits, a number for the store's
  * life above a counter) is reproduced in their order alone: above every earlier one of the store,
- * whatever the name, over a restart and a wall set back; not in their width or text. */
+ * whatever the name, over a restart and a wall set back; not in their width or text.
+ *
+ * `marker_unstored: stays`: in a bucket with markers that has given its last revision, INT64_MAX, a
+ * value whose term is over is live to every call, with nothing left. It goes when the bucket is
+ * altered to have no markers. What had ended before the last revision was given, and had no marker
+ * yet, does not come back: the event that took that has taken it too. What ends with a session goes
+ * with it. */
 #define LAPSE_POLICY_TABLE(X)                                                                      \
     X(AT_END, "live_at_end", "no yes", 0, 0, 0, 1)                                                 \
     X(END_SEEN, "end_seen", "exact sweep", 0, 0, 0, 0)                                             \
@@ -55,7 +61,8 @@ enum { LAPSE_POLICY_VALUES_MAX = 4 };
     X(WALL_BACK, "wall_back", "unmoved moves frozen", 0, 1, 1, 2)                                  \
     X(ACQUIRE_AGAIN, "acquire_again", "same refused", 0, 1, 0, 0)                                  \
     X(OWN_BOUNDS, "own_term_bounds", "none bucket", 0, 1, 0, 0)                                    \
-    X(REAPER, "reaper", "due minute", 0, 0, 1, 0)
+    X(REAPER, "reaper", "due minute", 0, 0, 1, 0)                                                  \
+    X(MARKER_UNSTORED, "marker_unstored", "absent stays", 0, 1, 0, 0)
 
 enum lapse_policy {
 #define LAPSE_POLICY_ENUM(id, word, values, strict, nats, tinystore, kahuna) LAPSE_POLICY_##id,

@@ -5,8 +5,8 @@
  * read once, at open. Writers exclude each other by an advisory lock on FILE-lock, which the system
  * drops with the process (with the last one, if it forks) and which stays beside the file. A forked
  * child answers `locked` to what would write; it may close what it has inherited. Each row
- * carries a checksum; the file carries an application id and a schema version. A file that cannot
- * be opened is left as it was.
+ * carries a checksum; the file carries an application id and a schema version, and one of another
+ * version, older or newer, is `version`. A file that cannot be opened is left as it was.
  *
  * Reading beside a writer is free. Writing there is not: the writer finds it at its next commit,
  * answers `corrupt` and writes no more until it is reopened. A log (FILE-wal) that a long reader
