@@ -167,8 +167,13 @@ void end_client_fault(struct builder *b, enum lapse_fault_kind kind, int32_t act
 }
 
 void cut(struct builder *b, enum lapse_history_kind kind, int32_t actor) {
+    link_fault(b, kind, LAPSE_FAULT_CUT, actor);
+}
+
+void link_fault(struct builder *b, enum lapse_history_kind kind, enum lapse_fault_kind fault,
+                int32_t actor) {
     struct lapse_history_event event = event_by(b, kind, -1, 0);
-    event.u.fault.kind = LAPSE_FAULT_CUT;
+    event.u.fault.kind = fault;
     event.u.fault.node = -1;
     event.u.fault.both = true;
     event.u.fault.from = (struct lapse_party){LAPSE_PARTY_ACTOR, actor};

@@ -184,6 +184,9 @@ void end_client_fault(struct builder *b, enum lapse_fault_kind kind, int32_t act
 
 /* The link of an actor and the node is cut both ways, or healed. */
 void cut(struct builder *b, enum lapse_history_kind kind, int32_t actor);
+/* A fault of the link between it and the node. */
+void link_fault(struct builder *b, enum lapse_history_kind kind, enum lapse_fault_kind fault,
+                int32_t actor);
 /* An event for a watcher of the actor is on its way for so long. */
 void late_event(struct builder *b, int32_t actor, int64_t latency_ns);
 

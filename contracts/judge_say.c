@@ -321,7 +321,7 @@ static bool decision_of(const struct lapse_history_event *event, struct lapse_an
             return false;
         }
         *ret = event->u.probe.answers[0].answer;
-        return true;
+        return ret->status >= 0; /* a store that is down looks at no clock */
     }
     *ret = event->u.reply.answer;
     return event->u.reply.sent && ret->status >= 0 && ret->status != LAPSE_TOO_LATE;

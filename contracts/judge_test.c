@@ -404,6 +404,34 @@ Test(judge, one_error_where_rule_and_expectation_fail_together) {
     finish(&bench, &sketch);
 }
 
+/* A look at a store that is down has read no clock, so nothing is said of when it was. */
+Test(judge, a_look_at_a_store_that_is_down_tells_no_time) {
+    for (int up = 0; up < 2; up++) {
+        struct bench bench;
+        struct sketch sketch;
+        bench_init(&bench);
+        sketch_code(&sketch, 1 * M, LAPSE_OK);
+        struct lapse_probe_answer tried = {LAPSE_VERB_GET, {.status = LAPSE_UNAVAILABLE}};
+        if (up == 1) {
+            tried.answer = sketch_answer(LAPSE_OK, 15 * M, 13 * M);
+            tried.answer.at.ns = 2 * M;
+            tried.answer.revision = 1;
+            tried.answer.value = lapse_bytes_of("user-42");
+        }
+        struct lapse_history_event event = sketch_event(LAPSE_HISTORY_PROBE, 2 * M, -1, 2);
+        event.u.probe = (struct lapse_probe){.kind = LAPSE_PROBE_GONE,
+                                             .bucket = lapse_bytes_of("codes"),
+                                             .name = lapse_bytes_of("c1"),
+                                             .answer_count = 1,
+                                             .answers = &tried};
+        sketch_add(&sketch, &event);
+        const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+        cr_assert_eq(verdict->diags.count, 1);
+        cr_expect_eq(has_note(verdict, "note", "the look was at"), up == 1);
+        finish(&bench, &sketch);
+    }
+}
+
 /* A rule that breaks at the decision ends the run before the reply: what the step expected is said
  * all the same, unless nothing was written or a word takes the answer. */
 Test(judge, a_rule_broken_at_the_decision_carries_the_expectation) {

@@ -11,9 +11,10 @@
 /* X(POLICY, value, ids) */
 #define PROMISES(X)                                                                                \
     /* At its end a key, a date, a session, a request id and a lease are there still: reads        \
-       find them, writes join them, an extend and a release are in time, another's acquire is      \
-       not. */                                                                                     \
-    X(AT_END, 1, "KV-02 KV-03 CLOCK-02 ONCE-01 WATCH-04 LEASE-02 LEASE-04 LEASE-07 LEASE-09")      \
+       find them, writes join them (so that end has no marker), an extend and a release are in     \
+       time, another's acquire is not. */                                                          \
+    X(AT_END, 1,                                                                                   \
+      "KV-02 KV-03 CLOCK-02 ONCE-01 WATCH-03 WATCH-04 LEASE-02 LEASE-04 LEASE-07 LEASE-09")        \
     /* Until a sweep has run, an ended key is there, a use renews it, a write over it is no        \
        new key (so its end has no marker), and a watch begins with it. */                          \
     X(END_SEEN, 1, "KV-03 KV-08 WATCH-03 WATCH-04")                                                \
@@ -57,8 +58,8 @@
     /* A delete of an ended key is done once, so its row stays until then. */                      \
     X(DELETE_ENDED, 2, "KV-03 WATCH-05 REAP-01 DUR-01")                                            \
     /* A read gives the bucket's span instead: the key outlives its own, and more is left than     \
-       that. */                                                                                    \
-    X(IDLE_OWN, 1, "KV-03 KV-13")                                                                  \
+       that, unless a crash loses what the read gave. */                                           \
+    X(IDLE_OWN, 1, "KV-03 KV-13 DUR-01")                                                           \
     /* A flush past the end brings back what was found ended. */                                   \
     X(IDLE_LATE, 1, "KV-04 KV-08")                                                                 \
     /* Until its flush a use has moved nothing: the old end is shown, and counts. */               \

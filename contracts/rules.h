@@ -126,8 +126,8 @@ typedef bool lapse_look_concerns(const struct lapse_trackers *trackers,
 typedef bool lapse_look_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                               struct lapse_violation *ret);
 
-/* Hands each look of the event to `visit`, but for what a crash has left open. For all that asks for
- * looks the event must have been taken by lapse_trackers_look. */
+/* Hands each look of the event to `visit`, but for what a crash has left open. For all that asks
+ * for looks the event must have been taken by lapse_trackers_look. */
 void lapse_looks_each(const struct lapse_trackers *trackers,
                       const struct lapse_history_event *event,
                       void (*visit)(const struct lapse_look *look, void *ctx), void *ctx);

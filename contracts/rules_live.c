@@ -39,7 +39,6 @@ bool lapse_rule_live_01_holds(const struct lapse_trackers *trackers,
                               const struct lapse_history_event *event,
                               struct lapse_violation *ret) {
     int64_t late_ns = 0;
-    const struct lapse_tracked_loop *loop = overdue(trackers, event, &late_ns);
     if (event->kind == LAPSE_HISTORY_REPLY && fails_though_free(trackers, event)) {
         const struct lapse_tracked_call *call = lapse_tracked_call_find(trackers, event->call);
         struct lapse_rule_text key = lapse_text_name(call->invoke->u.invoke.request.command.key);
@@ -50,6 +49,7 @@ bool lapse_rule_live_01_holds(const struct lapse_trackers *trackers,
         return lapse_violation_say(ret, "%s was free, no fault stood, and who asked did not get it",
                                    key.text);
     }
+    const struct lapse_tracked_loop *loop = overdue(trackers, event, &late_ns);
     if (loop == NULL)
         return true;
     struct lapse_rule_text who = lapse_text_actor(trackers, loop->refused);
@@ -131,15 +131,14 @@ static bool fails_though_free(const struct lapse_trackers *trackers,
            call->invoke->at.ns >= free_at.ns;
 }
 
-/* A period by a clock that may be slow, what chance may add, and a round trip; false: no sum. */
+/* A period by a clock that may be slow, as may the one that told when the name was free; what
+ * chance may add, and a round trip; false: no sum. */
 static bool patience(const struct lapse_trackers *trackers, size_t index, int64_t *ret_ns) {
     const struct lapse_setup_loop *setup = &trackers->setup->loops[index];
     int64_t sum = later(setup->period.ns, setup->retry.ns);
-    int64_t drift = sum / LAPSE_NS_PER_S + 1; /* a billionth part, times the bound below */
-    int64_t rate = 2 * trackers->setup->rate_ppb;
-    if (rate > 0 && drift > INT64_MAX / rate)
-        return false;
-    return lapse_ns_add(sum, drift * rate, &sum) && lapse_ns_add(sum, setup->slack.ns, &sum) &&
+    int64_t drift = lapse_tracked_drift(trackers, sum);
+    return lapse_ns_add(sum, drift, &sum) && lapse_ns_add(sum, drift, &sum) &&
+           lapse_ns_add(sum, setup->slack.ns, &sum) &&
            lapse_ns_add(sum, trackers->took.ns, ret_ns);
 }
 

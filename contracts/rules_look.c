@@ -38,7 +38,8 @@ enum lapse_status lapse_trackers_look(struct lapse_trackers *trackers,
 }
 
 void lapse_looks_free(struct lapse_trackers *trackers) {
-    lapse_alloc_free(trackers->alloc, trackers->looks, trackers->look_cap * sizeof *trackers->looks);
+    lapse_alloc_free(trackers->alloc, trackers->looks,
+                     trackers->look_cap * sizeof *trackers->looks);
 }
 
 void lapse_looks_each(const struct lapse_trackers *trackers,

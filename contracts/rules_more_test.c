@@ -335,6 +335,26 @@ static void event_should_have_come(struct builder *b) {
     event_under_way(b, SECOND);
 }
 
+/* A link hands over what it carries when it is slow no more. */
+static void event_after_a_healed_link(struct builder *b, bool healed) {
+    struct lapse_answer answer = answered(b, LAPSE_OK);
+    answer.watcher = 1;
+    converse(b, W2, key_call(LAPSE_VERB_WATCH, "plain", ""), answer);
+    put(b, W1, "plain", "a", "v", 1, 0);
+    late_event(b, W2, 60 * SECOND);
+    if (healed)
+        link_fault(b, LAPSE_HISTORY_FAULT_END, LAPSE_FAULT_LINK, W2);
+    plain_event(b, LAPSE_HISTORY_END, -1);
+}
+
+static void event_waits_in_a_slow_link(struct builder *b) {
+    event_after_a_healed_link(b, false);
+}
+
+static void event_is_lost_in_a_healed_link(struct builder *b) {
+    event_after_a_healed_link(b, true);
+}
+
 /* A stolen lock: the thief's put is charged each time, a takeover that names the version is not. */
 static void takeover_by_version(struct builder *b) {
     accept(b, W1, put_call(LAPSE_VERB_CREATE, "locks", "job", "a"), wrote(b, 1, 30 * SECOND));
@@ -531,6 +551,8 @@ Test(rules, notice_other_breaks_and_let_the_rest_pass) {
         {"a watcher is told nothing after a cut", "WATCH-01", cut_is_healed_without_a_gap},
         {"an event is under way at the end", NULL, event_is_under_way_at_the_end},
         {"an event under way does not come", "WATCH-01", event_should_have_come},
+        {"an event waits in a slow link", NULL, event_waits_in_a_slow_link},
+        {"an event is lost in a link that is healed", "WATCH-01", event_is_lost_in_a_healed_link},
         {"an event between a watch and its reply", "WATCH-01", watch_is_told_of_late},
         {"a watch whose client was told unknown", NULL, watch_is_given_up},
         {"a watch whose client was never told", NULL, watch_is_never_told_of},

@@ -17,6 +17,8 @@ void lapse_track_kv_free(struct lapse_trackers *trackers);
 /* What lapse_trackers_look made. */
 void lapse_looks_free(struct lapse_trackers *trackers);
 
+/* What came of a call that a crash had left open: 1 it was done, -1 it was not. */
+void lapse_track_call_resolved(struct lapse_trackers *trackers, int64_t id, int resolved);
 enum lapse_status lapse_track_live_begin(struct lapse_trackers *trackers);
 enum lapse_status lapse_track_live_event(struct lapse_trackers *trackers,
                             const struct lapse_history_event *event);

@@ -15,8 +15,6 @@ static void resolve_maybe(struct lapse_trackers *trackers, struct lapse_tracked_
                           struct lapse_tracked_key *key, const struct lapse_answer *answer);
 static void resolve_done(struct lapse_trackers *trackers, struct lapse_tracked_bucket *bucket,
                          struct lapse_tracked_key *key, const struct lapse_answer *answer);
-static void note_resolved(struct lapse_trackers *trackers, const struct lapse_tracked_key *key,
-                          int resolved);
 
 void lapse_track_kv_tenure(struct lapse_trackers *trackers, const struct lapse_history_event *event,
                            bool lost) {
@@ -212,10 +210,10 @@ static void resolve_maybe(struct lapse_trackers *trackers, struct lapse_tracked_
             (answer->end.kind != key->entry.end.kind || answer->end.ns != key->entry.end.ns);
         if (moved)
             key->entry.end = answer->end;
-        note_resolved(trackers, key, moved ? 1 : -1);
+        lapse_track_call_resolved(trackers, key->maybe->call, moved ? 1 : -1);
         key->maybe = NULL;
     } else if (answer->status == LAPSE_ABSENT && live && removes) {
-        note_resolved(trackers, key, 1);
+        lapse_track_call_resolved(trackers, key->maybe->call, 1);
         key->present = false;
         key->removed = key->maybe;
         key->maybe = NULL;
@@ -232,7 +230,7 @@ static void resolve_done(struct lapse_trackers *trackers, struct lapse_tracked_b
                          struct lapse_tracked_key *key, const struct lapse_answer *answer) {
     struct lapse_tracked_term term;
     const struct lapse_command *command = key->maybe_command;
-    note_resolved(trackers, key, 1);
+    lapse_track_call_resolved(trackers, key->maybe->call, 1);
     const struct lapse_history_event *event = key->maybe;
     bool several = key->unsure; /* which of them was done last, no read says */
     key->maybe = NULL;
@@ -256,12 +254,4 @@ static void resolve_done(struct lapse_trackers *trackers, struct lapse_tracked_b
     lapse_track_record_none(key, answer->revision + 1);
     if (answer->revision > bucket->revision)
         bucket->revision = answer->revision;
-}
-
-static void note_resolved(struct lapse_trackers *trackers, const struct lapse_tracked_key *key,
-                          int resolved) {
-    for (size_t i = 0; i < trackers->call_count; i++) {
-        if (trackers->calls[i].id == key->maybe->call)
-            trackers->calls[i].resolved = resolved;
-    }
 }

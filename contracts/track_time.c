@@ -246,12 +246,13 @@ static enum lapse_status take_tenure(struct lapse_trackers *trackers,
             trackers->leases[i].token_highest = 0;
     }
     enum lapse_status status = LAPSE_OK;
-    for (size_t i = 0; status == LAPSE_OK && i < trackers->call_count; i++)
+    for (size_t i = trackers->calls_before; status == LAPSE_OK && i < trackers->call_count; i++)
         status = take_unanswered(trackers, &trackers->calls[i]);
     stop_ends(trackers, event->at, ~0U);
     if (trackers->disk_faults != 0)
         gives_up(trackers, event->at);
     trackers->node_crashed = false;
+    trackers->calls_before = trackers->call_count;
     trackers->tenure = event;
     if (event->u.tenure.machine)
         trackers->machine_tenure = event;

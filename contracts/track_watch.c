@@ -9,8 +9,8 @@ static bool holds_client(enum lapse_fault_kind kind);
 static enum lapse_status take_watch(struct lapse_trackers *trackers,
                                     const struct lapse_command *command,
                                     const struct lapse_history_event *event);
-static void take_cut(struct lapse_trackers *trackers, const struct lapse_history_event *event,
-                     bool begins);
+static void take_link(struct lapse_trackers *trackers, const struct lapse_history_event *event,
+                      bool begins);
 static bool is_of(const struct lapse_trackers *trackers, const struct lapse_tracked_watch *watch,
                   struct lapse_party party);
 static size_t watch_place(const struct lapse_trackers *trackers, int64_t watcher);
@@ -66,8 +66,8 @@ void lapse_track_watch_fault(struct lapse_trackers *trackers,
                              const struct lapse_history_event *event) {
     bool begins = event->kind == LAPSE_HISTORY_FAULT_BEGIN;
     unsigned bit = 1U << (unsigned)event->u.fault.kind;
-    if (event->u.fault.kind == LAPSE_FAULT_CUT)
-        take_cut(trackers, event, begins);
+    if (event->u.fault.kind == LAPSE_FAULT_CUT || event->u.fault.kind == LAPSE_FAULT_LINK)
+        take_link(trackers, event, begins);
     if (!holds_client(event->u.fault.kind))
         return;
     for (size_t i = 0; i < trackers->watch_count; i++) {
@@ -174,16 +174,21 @@ static bool owed(const struct lapse_trackers *trackers, const struct lapse_track
 }
 
 /* A lane from the node to a client is cut, or healed. */
-static void take_cut(struct lapse_trackers *trackers, const struct lapse_history_event *event,
-                     bool begins) {
+static void take_link(struct lapse_trackers *trackers, const struct lapse_history_event *event,
+                      bool begins) {
     struct lapse_party to = event->u.fault.to, from = event->u.fault.from;
     if (event->u.fault.both && to.kind == LAPSE_PARTY_NODE) {
         to = from;
         from = event->u.fault.to;
     }
     for (size_t i = 0; from.kind == LAPSE_PARTY_NODE && i < trackers->watch_count; i++) {
-        if (is_of(trackers, &trackers->watches[i], to))
-            trackers->watches[i].cut = begins;
+        struct lapse_tracked_watch *watch = &trackers->watches[i];
+        if (!is_of(trackers, watch, to))
+            continue;
+        if (event->u.fault.kind == LAPSE_FAULT_CUT)
+            watch->cut = begins;
+        else if (!begins && watch->under_way.ns > event->at.ns)
+            watch->under_way = event->at; /* what a slow way still carried comes now */
     }
 }
 

@@ -109,6 +109,12 @@ const struct lapse_tracked_call *lapse_tracked_call_find(const struct lapse_trac
     return find_call(trackers, id);
 }
 
+void lapse_track_call_resolved(struct lapse_trackers *trackers, int64_t id, int resolved) {
+    struct lapse_tracked_call *call = find_call(trackers, id);
+    if (call != NULL)
+        call->resolved = resolved;
+}
+
 const struct lapse_request *lapse_tracked_request(const struct lapse_trackers *trackers,
                                                   const struct lapse_history_event *event) {
     if (event->kind == LAPSE_HISTORY_INVOKE)
@@ -141,6 +147,8 @@ static enum lapse_status absorb_invoke(struct lapse_trackers *trackers,
         trackers->calls[at] = trackers->calls[at - 1];
     trackers->calls[at] = (struct lapse_tracked_call){.id = event->call, .invoke = event};
     trackers->call_count++;
+    if (at < trackers->calls_before)
+        trackers->calls_before = at;
     return LAPSE_OK;
 }
 

@@ -64,7 +64,7 @@ enum lapse_status lapse_open(const struct lapse_options *options, struct lapse *
     store->sync = options->sync;
     status = open_state(store, err);
     if (status == LAPSE_OK && options->restored) {
-        status = lapse_restored_begin(store, err);
+        status = lapse_restored_begin(store, options->restored_above, err);
     }
     if (status != LAPSE_OK) {
         /* The journal stays the caller's when the open fails. */

@@ -1,5 +1,6 @@
 /* Keys: the verbs that write. A refused call changes nothing and takes no revision (CAS-05). */
 #include "decide.h"
+#include "restored.h"
 
 static enum lapse_status put(struct lapse_job *job, struct lapse_image *image);
 static enum lapse_status end_at_once(struct lapse_job *job, const struct lapse_image *image);
@@ -286,7 +287,9 @@ static enum lapse_status set_words(struct lapse_job *job, struct lapse_bucket *b
                                    const struct lapse_bucket_config *config) {
     struct lapse_image image = bucket->row->now;
     if (!image.present) {
-        image.revision = lapse_term_config_plain(config).first_revision - 1;
+        int64_t before = lapse_term_config_plain(config).first_revision - 1;
+        int64_t floor = lapse_restored_floor(job->state);
+        image.revision = before > floor ? before : floor;
     }
     image.present = true;
     if (!lapse_bucket_words(job->state->alloc, config, &image)) {

@@ -186,7 +186,7 @@ enum lapse_status lapse_record_end_stayed(struct lapse_job *job) {
     enum lapse_status status = LAPSE_OK;
     for (size_t i = 0; i < count && status == LAPSE_OK; i++) {
         struct lapse_node *node = nodes[i];
-        if (node->now.present && node->now.covered && !node->now.older) {
+        if (node->now.covered && !node->now.older) {
             bool ended = !lapse_state_live(node, &job->now) ||
                          (node->now.end_kind == LAPSE_END_WALL &&
                           lapse_peaks_reached(job->state, &node->now));

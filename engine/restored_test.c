@@ -53,6 +53,39 @@ Test(restored, numbers_begin_again_above_all_that_the_lost_store_gave) {
     }
 }
 
+/* Two stores begin from one copy, one after the other, and give the same numbers unless the second
+ * is told how far the first has come; a bucket made in both keeps to that too. */
+Test(restored, numbers_of_a_store_known_to_be_lost_are_not_given_again) {
+    for (int known = 0; known < 2; known++) {
+        struct lapse_testing t;
+        static struct lapse_testing_journal journal;
+        int64_t highest[2] = {0, 0};
+        int64_t given[2][3];
+        for (int i = 0; i < 2; i++) {
+            lapse_testing_journal_init(&journal);
+            lapse_testing_open_with(&t, &journal, 0);
+            lapse_testing_bucket(&t, "b", 0, 0, 0);
+            t.options.restored_above = known == 1 ? highest[0] : 0;
+            reopen(&t, &journal, true);
+            lapse_testing_bucket(&t, "made later", 0, 0, 0);
+            lapse_testing_do(&t, LAPSE_VERB_SET, "b", "k", "v", 0, 0);
+            given[i][0] = t.r.revision;
+            lapse_testing_do(&t, LAPSE_VERB_SET, "made later", "k", "v", 0, 0);
+            given[i][1] = t.r.revision;
+            given[i][2] = acquire(&t, "l", i == 0);
+            cr_assert_eq(lapse_numbers_highest(t.store, &highest[i], &t.err), LAPSE_OK);
+            for (int n = 0; n < 3; n++) {
+                cr_expect_leq(given[i][n], highest[i]);
+                cr_expect_gt(given[i][n], known * i * highest[0], "%d: %d", i, n);
+            }
+            lapse_testing_close(&t);
+            lapse_testing_journal_finish(&journal);
+        }
+        cr_expect_eq(given[1][0] == given[0][0], known == 0);
+        cr_expect_eq(given[1][1] == given[0][1], known == 0);
+    }
+}
+
 /* A key of 10 s, written at 0; the copy is opened at 4 s: its event comes at 14 s, not at 10 s,
  * while the key is absent from 10 s on. */
 Test(restored, no_end_is_told_for_one_longest_span) {
@@ -92,6 +125,8 @@ Test(restored, numbers_at_the_end_of_their_range_are_refused) {
     journal.closed = false;
     t.options.restored = true;
     cr_expect_eq(lapse_open(&t.options, &t.store, &t.err), LAPSE_RANGE);
+    t.options.restored_above = -1;
+    cr_expect_eq(lapse_open(&t.options, &t.store, &t.err), LAPSE_INVALID);
     t.options.restored = false;
     cr_assert_eq(lapse_open(&t.options, &t.store, &t.err), LAPSE_OK);
     lapse_testing_close(&t);

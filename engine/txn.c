@@ -7,6 +7,8 @@
 
 enum { AHEAD = 8 }; /* rows of a long list that are asked for before they are needed */
 
+static enum lapse_status none_left(const struct lapse_job *job,
+                                   const struct lapse_bucket *bucket);
 static void free_events(struct lapse_state *state);
 static bool keep(struct lapse_job *job, const struct lapse_event *event,
                  struct lapse_bucket *bucket);
@@ -78,13 +80,7 @@ enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind k
     bool takes = lapse_decide_takes_revision(state, bucket, kind);
     int64_t revision = image->revision;
     if (takes && !lapse_decide_next_revision(state, bucket, key, &revision)) {
-        char name[80];
-        return lapse_error_set(
-            job->err, LAPSE_RANGE,
-            "bucket `%s` has given its last revision, %lld, and the call needs one; write to "
-            "another bucket",
-            lapse_bytes_print(lapse_node_key(bucket->row), name, sizeof(name)),
-            (long long)INT64_MAX);
+        return none_left(job, bucket);
     }
     row.revision = row.revision < revision ? revision : row.revision;
     struct lapse_event event = {.kind = kind,
@@ -107,8 +103,10 @@ enum lapse_status lapse_txn_event(struct lapse_job *job, enum lapse_event_kind k
     lapse_txn_set(state, bucket->row, &row);
     state->revision = state->revision < revision ? revision : state->revision;
     *ret_revision = revision;
-    bool last = revision == INT64_MAX && takes && lapse_decide_keeps_unmarked(state);
-    return last ? lapse_record_last_given(job, bucket, key) : LAPSE_OK;
+    if (revision < INT64_MAX || !takes || !lapse_decide_keeps_unmarked(state)) {
+        return LAPSE_OK;
+    }
+    return lapse_record_last_given(job, bucket, key);
 }
 
 void lapse_txn_rollback(struct lapse_state *state) {
@@ -173,6 +171,16 @@ void lapse_txn_finish(struct lapse_state *state) {
     }
     txn->count = 0;
     txn->changes = 0;
+}
+
+static enum lapse_status none_left(const struct lapse_job *job,
+                                   const struct lapse_bucket *bucket) {
+    char name[80];
+    return lapse_error_set(job->err, LAPSE_RANGE,
+                           "bucket `%s` has given its last revision, %lld, and the call needs one; "
+                           "write to another bucket",
+                           lapse_bytes_print(lapse_node_key(bucket->row), name, sizeof(name)),
+                           (long long)INT64_MAX);
 }
 
 static void free_events(struct lapse_state *state) {

@@ -478,6 +478,70 @@ Test(unmarked, a_key_that_was_used_in_time_is_not_taken_with_the_last_revision) 
     }
 }
 
+/* A key whose older values live on by themselves is gone as one, whichever of them ended last. */
+Test(unmarked, all_values_of_a_key_that_had_ended_go_with_the_last_revision) {
+    struct lapse_testing t;
+    open_staying(&t, NULL, true, marked(LAST - 4, 3));
+    DO(&t, SET, "k", TTL, S(3));
+    DO(&t, SET, "k", TTL, S(1));
+    DO(&t, SET, "half", TTL, S(9));
+    DO(&t, SET, "half", TTL, S(1));
+    lapse_testing_at(&t, S(4));
+    cr_assert_eq(DO(&t, SET, "n", 0, 0), LAPSE_OK);
+    cr_expect_eq(get(&t, "k"), LAPSE_ABSENT);
+    cr_expect_eq(rows(t.store), 3, "the new one, and both values of a key that lives");
+    lapse_testing_at(&t, S(10));
+    cr_expect_eq(get(&t, "half"), LAPSE_OK);
+    cr_expect_eq(t.r.revision, LAST - 2);
+    lapse_testing_close(&t);
+}
+
+/* Fails each allocation of a call in turn: it changes nothing. Then it is carried out. Returns how
+ * many there were. */
+static size_t fail_each(struct lapse_testing *t, const struct lapse_command *command) {
+    uint64_t before = lapse_testing_digest(t->store, LAPSE_PART_DURABLE);
+    enum lapse_status status = LAPSE_NOMEM;
+    size_t nth = 0;
+    while (status == LAPSE_NOMEM) {
+        cr_expect_eq(lapse_testing_digest(t->store, LAPSE_PART_DURABLE), before, "%zu", nth);
+        lapse_result_free(&t->r);
+        t->alloc.calls = 0;
+        t->alloc.fail_at = ++nth;
+        status = lapse_apply(t->store, command, &t->r, &t->err);
+        t->alloc.fail_at = 0;
+        lapse_testing_check(t);
+    }
+    cr_assert_eq(status, LAPSE_OK, "%s", t->err.message);
+    return nth - 1;
+}
+
+/* Many keys go at once, more than the list of what is to be taken back has room for. */
+Test(unmarked, without_memory_no_key_goes_and_none_stays) {
+    enum { KEYS = 40 };
+    struct lapse_testing t;
+    char name[] = "k00";
+    open_staying(&t, NULL, false, marked(LAST - 2 * KEYS, 1));
+    for (int i = 0; i < 2 * KEYS; i++) {
+        name[1] = (char)('0' + i / 10);
+        name[2] = (char)('0' + i % 10);
+        DO(&t, SET, name, TTL, i < KEYS ? S(1) : S(3));
+    }
+    lapse_testing_at(&t, S(2));
+    struct lapse_command set = {.verb = LAPSE_VERB_SET,
+                                .bucket = lapse_bytes_of("b"),
+                                .key = lapse_bytes_of("n")};
+    cr_expect_gt(fail_each(&t, &set), 3);
+    cr_expect_eq(rows(t.store), KEYS + 1);
+    lapse_testing_at(&t, S(4));
+    struct lapse_command reap = {.verb = LAPSE_VERB_REAP, .u.reap.rows_max = 2 * KEYS};
+    (void)fail_each(&t, &reap); /* which by now needs none */
+    cr_expect_eq(rows(t.store), KEYS + 1);
+    struct lapse_command alter = {.verb = LAPSE_VERB_ALTER, .bucket = lapse_bytes_of("b")};
+    cr_expect_gt(fail_each(&t, &alter), 1);
+    cr_expect_eq(rows(t.store), 1);
+    lapse_testing_close(&t);
+}
+
 /* A term past the range ends at once and is not stored, so nothing is there to stay. */
 Test(unmarked, what_is_over_as_it_is_written_does_not_stay) {
     struct lapse_policies policies = lapse_policies_of(LAPSE_PROFILE_NATS);

@@ -103,7 +103,7 @@ static void check_step(const struct lapse_plan *plan, const struct lapse_plan_st
         LAPSE_ASSERT(fault->actor < (int32_t)plan->setup.actor_count);
         LAPSE_ASSERT(!fault->clock.has_to || fault->clock.to.kind == LAPSE_OPERAND_DATE);
         bool disk = fault->kind == LAPSE_FAULT_DISK;
-        LAPSE_ASSERT(disk == (fault->disk != 0));
+        LAPSE_ASSERT((disk && !fault->ends) == (fault->disk != 0));
         LAPSE_ASSERT(!disk || plan->store != LAPSE_STORE_NONE);
         LAPSE_ASSERT(fault->disk <= LAPSE_DISK_SYNC_STALLS || plan->store == LAPSE_STORE_SQLITE);
         check_point(plan, step);

@@ -49,6 +49,7 @@ struct lapse_bucket_decl {
 struct lapse_fault_decl {
     enum lapse_fault_kind kind;
     bool ends;
+    bool all;    /* it heals all links, and the disk */
     bool varied; /* `vary` moves it: it is not the same in every row */
     bool at_run; /* it waits for a moment: when it is, the run tells */
     int32_t step;
@@ -83,7 +84,16 @@ enum { LAPSE_TIMES_MAX = 10000 };
 /* A copy of the node's disk, as its lines name it. */
 struct lapse_copy_decl {
     const struct lapse_node *name;
-    bool made; /* a line makes it */
+    bool made;       /* a line makes it */
+    int64_t made_ns; /* the first that does */
+    int32_t step;
+};
+
+/* A line that puts a copy back. */
+struct lapse_restore_decl {
+    const struct lapse_node *name;
+    int64_t at_ns;
+    int32_t copy, step;
 };
 
 struct lapse_decoder {
@@ -106,6 +116,7 @@ struct lapse_decoder {
     struct lapse_list points;       /* struct lapse_point_decl */
     struct lapse_list starved;      /* struct lapse_starve_decl */
     struct lapse_list copies;       /* struct lapse_copy_decl */
+    struct lapse_list restores;     /* struct lapse_restore_decl */
     int32_t slot_total;
     int64_t times;    /* of the line being decoded; 0: $n stands for nothing */
     int32_t listed;   /* the bucket whose listing is expected; -1 */

@@ -57,6 +57,8 @@ static void read_choices(struct lapse_decoder *d, const struct lapse_node *map,
 static void read_page(struct lapse_decoder *d, const struct lapse_node *map,
                       struct lapse_plan_call *call);
 static const char *missing_word(const struct lapse_node *map, int verb, const char **ret_help);
+static void check_not_after(struct lapse_decoder *d, const struct lapse_node *node,
+                            const struct lapse_plan_call *call);
 static void check_needed(struct lapse_decoder *d, const struct lapse_node *map,
                          const struct lapse_node *key, struct lapse_plan_call *call);
 static void read_watch(struct lapse_decoder *d, const struct lapse_node *map, int32_t actor,
@@ -195,6 +197,25 @@ static void read_arguments(struct lapse_decoder *d, const struct lapse_node *map
         if (node != NULL) {
             (void)lapse_text_argument(d, node, rows[i].kind, rows[i].operand);
         }
+    }
+    check_not_after(d, lapse_node_get(map, "not_after"), call);
+}
+
+/* A resource that looks at no clock would take the write at any time. */
+static void check_not_after(struct lapse_decoder *d, const struct lapse_node *node,
+                            const struct lapse_plan_call *call) {
+    if (node == NULL || call->resource < 0) {
+        return;
+    }
+    const struct lapse_setup_resource *its = lapse_list_at(&d->resources, (size_t)call->resource);
+    if (!its->not_after) {
+        struct lapse_diag *diag =
+            lapse_mistake_add(d->diags, "Y120", node->place, "",
+                              "`not_after` does nothing here: `%.60s` does not look at it",
+                              (const char *)its->name.data);
+        lapse_diag_note(d->diags, diag, "help",
+                        "write `%.60s: {not_after: true}` in `resources`, or leave it out",
+                        (const char *)its->name.data);
     }
 }
 

@@ -31,7 +31,10 @@ static void read_sync(struct lapse_decoder *d, const struct lapse_node *value,
 static void read_count(struct lapse_decoder *d, const struct lapse_node *map,
                        struct lapse_plan_fault *fault);
 static void want_files(struct lapse_decoder *d, const struct lapse_node *at);
-static int32_t find_copy(struct lapse_decoder *d, const struct lapse_node *name, bool made);
+static void check_made(struct lapse_decoder *d, const struct lapse_restore_decl *put);
+static int32_t find_copy(struct lapse_decoder *d, const struct lapse_node *name,
+                         const struct lapse_plan_step *made);
+static int32_t last_step(const struct lapse_decoder *d);
 
 void lapse_decode_disk(struct lapse_decoder *d, const struct lapse_node *map,
                        struct lapse_plan_fault *fault) {
@@ -81,7 +84,11 @@ bool lapse_decode_copy(struct lapse_decoder *d, const struct lapse_word *row,
                         restore ? "name the copy, as `backup: n1, as: NAME` has called it"
                                 : "give the copy a name: `backup: n1, as: NAME`");
     } else if (lapse_shape_name(d, name, "a copy")) {
-        act->copy = find_copy(d, name, !restore);
+        act->copy = find_copy(d, name, restore ? NULL : step);
+        struct lapse_restore_decl *put = restore ? lapse_decoder_add(d, &d->restores) : NULL;
+        if (put != NULL) {
+            *put = (struct lapse_restore_decl){name, step->when.ns, act->copy, last_step(d)};
+        }
     }
     return true;
 }
@@ -97,6 +104,23 @@ void lapse_decode_copies_end(struct lapse_decoder *d) {
             lapse_diag_note(d->diags, diag, "help", "write `backup: n1, as: %.60s` before",
                             copy->name->text);
         }
+    }
+    for (size_t i = 0; i < d->restores.count && !d->nomem; i++) {
+        check_made(d, lapse_list_at(&d->restores, i));
+    }
+}
+
+/* Operators' acts of one instant come in file order. */
+static void check_made(struct lapse_decoder *d, const struct lapse_restore_decl *put) {
+    const struct lapse_copy_decl *copy = lapse_list_at(&d->copies, (size_t)put->copy);
+    bool before = copy->made_ns < put->at_ns ||
+                  (copy->made_ns == put->at_ns && copy->step < put->step);
+    if (copy->made && !before) {
+        struct lapse_diag *diag =
+            lapse_mistake_add(d->diags, "Y111", put->name->place, "",
+                              "no line has made a copy `%.60s` by then", put->name->text);
+        lapse_diag_label(d->diags, diag, copy->name->place, "made here");
+        lapse_diag_note(d->diags, diag, "help", "put it back after it is made");
     }
 }
 
@@ -218,17 +242,30 @@ static void want_files(struct lapse_decoder *d, const struct lapse_node *at) {
     d->wants_files = d->wants_files == NULL ? at : d->wants_files;
 }
 
-static int32_t find_copy(struct lapse_decoder *d, const struct lapse_node *name, bool made) {
-    for (size_t i = 0; i < d->copies.count; i++) {
-        struct lapse_copy_decl *copy = lapse_list_at(&d->copies, i);
-        if (strcmp(copy->name->text, name->text) == 0) {
-            copy->made = copy->made || made;
-            return (int32_t)i;
-        }
+/* `made`: by this line; NULL: the line only names it. */
+static int32_t find_copy(struct lapse_decoder *d, const struct lapse_node *name,
+                         const struct lapse_plan_step *made) {
+    size_t at = 0;
+    while (at < d->copies.count &&
+           strcmp(((struct lapse_copy_decl *)lapse_list_at(&d->copies, at))->name->text,
+                  name->text) != 0) {
+        at++;
     }
-    struct lapse_copy_decl *copy = lapse_decoder_add(d, &d->copies);
-    if (copy != NULL) {
-        *copy = (struct lapse_copy_decl){.name = name, .made = made};
+    struct lapse_copy_decl *copy = at < d->copies.count ? lapse_list_at(&d->copies, at)
+                                                        : lapse_decoder_add(d, &d->copies);
+    if (copy == NULL) {
+        return 0;
     }
-    return copy == NULL ? 0 : (int32_t)d->copies.count - 1;
+    if (copy->name == NULL) {
+        copy->name = name;
+    }
+    if (made != NULL && (!copy->made || made->when.ns < copy->made_ns)) {
+        *copy = (struct lapse_copy_decl){name, true, made->when.ns, last_step(d)};
+    }
+    return (int32_t)at;
+}
+
+/* The step of the line in hand. */
+static int32_t last_step(const struct lapse_decoder *d) {
+    return (int32_t)d->steps.count - 1;
 }

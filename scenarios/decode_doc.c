@@ -98,6 +98,7 @@ static void init_lists(struct lapse_decoder *d) {
     d->programs.item_bytes = sizeof(struct lapse_plan_program);
     d->starved.item_bytes = sizeof(struct lapse_starve_decl);
     d->copies.item_bytes = sizeof(struct lapse_copy_decl);
+    d->restores.item_bytes = sizeof(struct lapse_restore_decl);
 }
 
 static void free_lists(struct lapse_decoder *d) {
@@ -106,7 +107,7 @@ static void free_lists(struct lapse_decoder *d) {
                                   &d->loops,   &d->slots,     &d->watches,     &d->measures,
                                   &d->opened,  &d->faults,    &d->bucket_decls,
                                   &d->labels,  &d->points,    &d->starved,   &d->copies,
-                                  &d->programs};
+                                  &d->programs, &d->restores};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         lapse_list_free(d->alloc, lists[i]);
     }

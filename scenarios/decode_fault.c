@@ -28,26 +28,22 @@ static void read_words(struct lapse_decoder *d, const struct lapse_node *map,
                        struct lapse_plan_fault *fault);
 static void read_memory(struct lapse_decoder *d, const struct lapse_node *map,
                         struct lapse_plan_fault *fault);
+static void read_act(struct lapse_decoder *d, const struct lapse_word *row,
+                     const struct lapse_node *map, struct lapse_plan_step *step);
 static void read_reap(struct lapse_decoder *d, const struct lapse_node *node,
                       struct lapse_plan_step *step);
 static void keep_fault(struct lapse_decoder *d, const struct lapse_node *map,
                        const struct lapse_node *target, const struct lapse_plan_step *step);
 static void choose_end(struct lapse_decoder *d, struct lapse_fault_decl *end);
+static bool heals(const struct lapse_fault_decl *end, enum lapse_fault_kind kind);
 static bool has_begun(const struct lapse_decoder *d, const struct lapse_fault_decl *end);
 
 void lapse_decode_fault(struct lapse_decoder *d, const struct lapse_word *row,
                         const struct lapse_node *map, struct lapse_plan_step *step) {
     const struct lapse_node *target = lapse_node_get(map, row->word);
     const struct fault_row *its = find_row(row->word);
-    if (strcmp(row->word, "revoke") == 0) {
-        lapse_decode_revoke(d, target, step);
-        return;
-    }
-    if (lapse_decode_copy(d, row, map, step)) {
-        return;
-    }
     if (its == NULL) {
-        read_reap(d, target, step);
+        read_act(d, row, map, step);
         return;
     }
     step->kind = LAPSE_STEP_FAULT;
@@ -79,8 +75,12 @@ void lapse_decode_fault_ends(struct lapse_decoder *d) {
         if (!end->ends || has_begun(d, end)) {
             continue;
         }
-        if (end->kind == LAPSE_FAULT_CUT) {
-            lapse_mistake_add(d->diags, "Y135", end->place, "", "no earlier line cuts a link");
+        if (end->kind == LAPSE_FAULT_CUT || end->kind == LAPSE_FAULT_DISK) {
+            lapse_mistake_add(d->diags, "Y135", end->place, "",
+                              end->all ? "no earlier line cuts a link or is a fault of a disk"
+                              : end->kind == LAPSE_FAULT_CUT
+                                  ? "no earlier line cuts a link"
+                                  : "no earlier line is a fault of a disk that lasts");
             continue;
         }
         bool pause = end->kind != LAPSE_FAULT_CRASH;
@@ -173,6 +173,25 @@ static void read_memory(struct lapse_decoder *d, const struct lapse_node *map,
     }
 }
 
+/* What an operator does is done, or the line has not run. */
+static void read_act(struct lapse_decoder *d, const struct lapse_word *row,
+                     const struct lapse_node *map, struct lapse_plan_step *step) {
+    const struct lapse_node *target = lapse_node_get(map, row->word);
+    const struct lapse_node *expect = lapse_node_get(map, "expect");
+    if (strcmp(row->word, "revoke") == 0) {
+        lapse_decode_revoke(d, target, step);
+    } else if (!lapse_decode_copy(d, row, map, step)) {
+        read_reap(d, target, step);
+    }
+    if (expect != NULL && lapse_shape_is(d, expect, LAPSE_NODE_SCALAR, "ok") &&
+        !lapse_node_is(expect, "ok")) {
+        struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y114", expect->place, "",
+                                                    "`%.60s` is not an answer of `%s`",
+                                                    expect->text, row->word);
+        lapse_diag_note(d->diags, diag, "help", "an operator's act answers `ok`");
+    }
+}
+
 static void read_reap(struct lapse_decoder *d, const struct lapse_node *node,
                       struct lapse_plan_step *step) {
     step->kind = LAPSE_STEP_OPERATOR;
@@ -190,8 +209,8 @@ static void keep_fault(struct lapse_decoder *d, const struct lapse_node *map,
     const struct lapse_plan_fault *fault = &step->u.fault;
     /* A store that runs can be restarted, as its operator likes. */
     bool restarts = fault->kind == LAPSE_FAULT_RESTART;
-    if (fault->kind == LAPSE_FAULT_CLOCK || fault->kind == LAPSE_FAULT_DISK ||
-        (restarts && fault->node >= 0)) {
+    bool rots = fault->kind == LAPSE_FAULT_DISK && fault->disk == LAPSE_DISK_ROT;
+    if (fault->kind == LAPSE_FAULT_CLOCK || rots || (restarts && fault->node >= 0)) {
         return;
     }
     struct lapse_fault_decl *decl = lapse_decoder_add(d, &d->faults);
@@ -203,6 +222,7 @@ static void keep_fault(struct lapse_decoder *d, const struct lapse_node *map,
     kind = kind == LAPSE_FAULT_LINK ? LAPSE_FAULT_CUT : kind; /* both are healed */
     *decl = (struct lapse_fault_decl){.kind = kind,
                                       .ends = fault->ends || restarts,
+                                      .all = lapse_node_is(target, "all"),
                                       .varied = target->varied || at == NULL || at->varied,
                                       .step = (int32_t)d->steps.count - 1,
                                       .actor = fault->actor,
@@ -215,7 +235,7 @@ static void keep_fault(struct lapse_decoder *d, const struct lapse_node *map,
 /* `resume` ends what began last: a suspend or a freeze instead of a pause. */
 static void choose_end(struct lapse_decoder *d, struct lapse_fault_decl *end) {
     int64_t last = INT64_MIN;
-    if (end->kind == LAPSE_FAULT_CUT) {
+    if (end->kind == LAPSE_FAULT_CUT || end->kind == LAPSE_FAULT_DISK) {
         return;
     }
     for (size_t i = 0; end->kind != LAPSE_FAULT_CRASH && i < d->faults.count; i++) {
@@ -235,6 +255,12 @@ static void choose_end(struct lapse_decoder *d, struct lapse_fault_decl *end) {
     fault->task = -1;
 }
 
+/* Of a disk: by its own line, or by the one that heals all. A stall is one of its syncs. */
+static bool heals(const struct lapse_fault_decl *end, enum lapse_fault_kind kind) {
+    bool disk = end->kind == LAPSE_FAULT_DISK || end->all;
+    return disk && (kind == LAPSE_FAULT_DISK || kind == LAPSE_FAULT_STALL);
+}
+
 /* Whether an earlier fault is what this one ends. At one instant the ends of faults come before
  * their beginnings. Where `vary` moves one of the two, or a line of `steps` counts from another
  * that it may move, only that there is one is looked at. */
@@ -248,8 +274,9 @@ static bool has_begun(const struct lapse_decoder *d, const struct lapse_fault_de
         bool moved = varies && (begin->varied || end->varied);
         bool same = begin->actor == end->actor && begin->node == end->node;
         moved = moved || (same && (begin->at_run || end->at_run));
-        if (!begin->ends && begin->kind == end->kind && (moved || same) &&
-            (moved || begin->at_ns < end->at_ns)) {
+        bool ended = begin->kind == end->kind || heals(end, begin->kind);
+        same = same || heals(end, begin->kind);
+        if (!begin->ends && ended && (moved || same) && (moved || begin->at_ns < end->at_ns)) {
             return true;
         }
     }

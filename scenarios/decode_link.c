@@ -29,6 +29,11 @@ void lapse_decode_link(struct lapse_decoder *d, const struct lapse_node *map,
         (fault->ends && lapse_node_is(target, "all"))) {
         return;
     }
+    if (fault->ends && lapse_node_is(target, "n1")) {
+        fault->kind = LAPSE_FAULT_DISK;
+        fault->node = 0;
+        return;
+    }
     read_ends(d, target, &fault->link);
     if (fault->kind != LAPSE_FAULT_LINK) {
         return;

@@ -1,5 +1,6 @@
 /* Chaos: which faults come, that they keep to what is allowed, and that all of them end. */
 #include "contracts/rule.h"
+#include "node.h"
 #include "plan_builder_test.h"
 #include "state.h"
 
@@ -172,8 +173,8 @@ Test(chaos, clocks_keep_to_their_bounds) {
 static void expect_well(const struct lapse_world *world, int seed) {
     const struct lapse_sim_node *node = &world->node;
     size_t lanes = world->plan->setup.actor_count * 2 * (1 + world->plan->setup.resource_count);
-    bool well = node->store != NULL && !node->paused.on && !node->suspended.on &&
-                !node->frozen.on && !node->stalled.on && !node->slow.on && world->starved == 0 &&
+    bool well = node->store != NULL && !lapse_sim_node_held(world) && !node->slow.on &&
+                world->starved == 0 &&
                 node->trouble.sync == 0 && !node->trouble.tear && !node->trouble.full &&
                 node->clock.rate_ppb == 0;
     cr_expect(well, "seed %d: the node is not well", seed);

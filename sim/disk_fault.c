@@ -3,7 +3,12 @@
 
 #include "fault.h"
 #include "node_fault.h"
+#include "tenure.h"
 #include "world_events.h"
+
+#include <stdio.h>
+
+enum { NOTE_MAX = 200 };
 
 static void break_syncs(struct lapse_world *world, const struct lapse_plan_fault *fault);
 static void end(struct lapse_world *world, int32_t step, enum lapse_disk_fault disk);
@@ -12,6 +17,7 @@ static void emit(struct lapse_world *world, bool begins, enum lapse_disk_fault d
                  int64_t until_ns);
 static void back_up(struct lapse_world *world, int32_t copy);
 static void put_back(struct lapse_world *world, int32_t step);
+static enum lapse_restored read_lost(struct lapse_world *world, int32_t step);
 static bool copy_disk(struct lapse_world *world, struct lapse_sim_disk *to,
                       const struct lapse_sim_disk *from);
 
@@ -64,7 +70,7 @@ void lapse_sim_disk_heal(struct lapse_world *world, int32_t step) {
 /* By a stall for its span from here on; by a disk until that is well again. */
 void lapse_sim_node_hang(struct lapse_world *world) {
     struct lapse_sim_node *node = &world->node;
-    if (!node->trouble.hanging || node->stalled.on || node->trouble.dead) {
+    if (!node->trouble.hanging || node->stops[LAPSE_SIM_STOP_STALL].on || node->trouble.dead) {
         return;
     }
     int64_t until = node->trouble.sync == LAPSE_DISK_SYNC_STALLS
@@ -159,12 +165,37 @@ static void put_back(struct lapse_world *world, int32_t step) {
     struct lapse_sim_node *node = &world->node;
     struct lapse_plan_fault fault = {.kind = LAPSE_FAULT_CRASH, .actor = -1};
     lapse_sim_node_fall(world, step, &fault);
+    enum lapse_restored shifted = act->restored ? read_lost(world, step) : LAPSE_RESTORED_OLD;
     if (!copy_disk(world, &node->disk, &node->copies[act->copy])) {
         return;
     }
-    node->restored = act->restored ? LAPSE_RESTORED_SHIFTED : LAPSE_RESTORED_OLD;
+    node->restored = shifted;
+    node->shifts = act->restored;
+    node->was_shifted = node->was_shifted || act->restored;
     fault.kind = LAPSE_FAULT_RESTART;
     lapse_sim_node_fall(world, step, &fault);
+}
+
+/* What the store that is lost has given is read from its files before the copy takes their place.
+ * Where they cannot be read, numbers move up from the copy's own; if an earlier copy was put back
+ * in this way, what was given since may be given again. */
+static enum lapse_restored read_lost(struct lapse_world *world, int32_t step) {
+    struct lapse_sim_node *node = &world->node;
+    struct lapse_error err = {0};
+    node->restored_above = 0;
+    enum lapse_status status = lapse_sim_tenure_highest(world, &node->restored_above, &err);
+    if (status == LAPSE_OK) {
+        return LAPSE_RESTORED_SHIFTED;
+    }
+    char text[NOTE_MAX];
+    (void)snprintf(text, sizeof(text),
+                   "the store that n1 had cannot be read, it is %s: numbers move up from those of "
+                   "the copy",
+                   lapse_status_word(status));
+    struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_NOTE, -1, step);
+    event.u.note.text = lapse_bytes_of(text);
+    (void)lapse_world_emit(world, &event);
+    return node->was_shifted ? LAPSE_RESTORED_OLD : LAPSE_RESTORED_SHIFTED;
 }
 
 static bool copy_disk(struct lapse_world *world, struct lapse_sim_disk *to,

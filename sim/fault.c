@@ -29,7 +29,6 @@ static void end_all_holds(struct lapse_world *world, int32_t actor, int32_t step
 static void end_hold(struct lapse_world *world, int32_t actor, enum lapse_fault_kind kind,
                      int32_t step);
 static void wake(struct lapse_world *world, int32_t actor);
-static struct lapse_sim_hold *hold_of(struct lapse_sim_actor *actor, enum lapse_fault_kind kind);
 static void hold_clock(struct lapse_world *world, int32_t actor, enum lapse_fault_kind kind,
                        bool on);
 static void crash(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault);
@@ -94,10 +93,32 @@ void lapse_sim_fault_incarnate(struct lapse_world *world, int32_t actor) {
     lapse_sim_task_begin_all(world, actor);
 }
 
+enum lapse_sim_stop lapse_sim_fault_stop(enum lapse_fault_kind kind) {
+    switch (kind) {
+    case LAPSE_FAULT_PAUSE:
+        return LAPSE_SIM_STOP_PAUSE;
+    case LAPSE_FAULT_SUSPEND:
+        return LAPSE_SIM_STOP_SUSPEND;
+    case LAPSE_FAULT_FREEZE:
+        return LAPSE_SIM_STOP_FREEZE;
+    default:
+        LAPSE_ASSERT(kind == LAPSE_FAULT_STALL);
+        return LAPSE_SIM_STOP_STALL;
+    }
+}
+
+bool lapse_sim_fault_stopped(const struct lapse_sim_hold *stops, size_t count) {
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        any = any || stops[i].on;
+    }
+    return any;
+}
+
 bool lapse_sim_fault_wake_stale(const struct lapse_sim_actor *actor,
                                 const struct lapse_queue_item *item) {
-    struct lapse_sim_actor now = *actor;
-    const struct lapse_sim_hold *held = hold_of(&now, (enum lapse_fault_kind)item->id);
+    enum lapse_sim_stop stop = lapse_sim_fault_stop((enum lapse_fault_kind)item->id);
+    const struct lapse_sim_hold *held = &actor->stops[stop];
     return !held->on || held->until_ns != item->at_ns;
 }
 
@@ -113,7 +134,7 @@ int64_t lapse_sim_fault_until(const struct lapse_world *world,
 /* A pause within a pause, or a sleep within a sleep, can only make it longer. */
 static void hold(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault) {
     struct lapse_sim_actor *actor = &world->actors[fault->actor];
-    struct lapse_sim_hold *held = hold_of(actor, fault->kind);
+    struct lapse_sim_hold *held = &actor->stops[lapse_sim_fault_stop(fault->kind)];
     int64_t until = lapse_sim_fault_until(world, fault);
     if (!actor->up) {
         return;
@@ -143,12 +164,12 @@ static void end_all_holds(struct lapse_world *world, int32_t actor, int32_t step
 static void end_hold(struct lapse_world *world, int32_t actor, enum lapse_fault_kind kind,
                      int32_t step) {
     struct lapse_sim_actor *who = &world->actors[actor];
-    struct lapse_sim_hold *held = hold_of(who, kind);
+    struct lapse_sim_hold *held = &who->stops[lapse_sim_fault_stop(kind)];
     if (!held->on) {
         return;
     }
     held->on = false;
-    who->paused = who->pausing.on || who->asleep.on || who->frozen.on;
+    who->paused = lapse_sim_fault_stopped(who->stops, LAPSE_SIM_STOPS_ACTOR);
     lapse_world_emit_fault(world, false, kind, actor, step, NULL);
     hold_clock(world, actor, kind, false);
     if (!who->paused) {
@@ -168,14 +189,6 @@ static void wake(struct lapse_world *world, int32_t actor) {
     who->parked.count = 0;
     lapse_sim_work_stretch(world, actor);
     lapse_sim_still_look(world);
-}
-
-static struct lapse_sim_hold *hold_of(struct lapse_sim_actor *actor, enum lapse_fault_kind kind) {
-    if (kind == LAPSE_FAULT_PAUSE) {
-        return &actor->pausing;
-    }
-    LAPSE_ASSERT(kind == LAPSE_FAULT_SUSPEND || kind == LAPSE_FAULT_FREEZE);
-    return kind == LAPSE_FAULT_SUSPEND ? &actor->asleep : &actor->frozen;
 }
 
 /* What a hold does to the machine's clocks. */
@@ -207,7 +220,8 @@ static void crash(struct lapse_world *world, int32_t step, const struct lapse_pl
     drop_parked(world, who);
     who->keeps = fault->keeps;
     who->up = false;
-    who->paused = who->pausing.on = who->asleep.on = who->frozen.on = false;
+    who->paused = false;
+    memset(who->stops, 0, sizeof who->stops);
     lapse_sim_clock_set_asleep(&who->clock, world->now, false);
     lapse_sim_clock_set_frozen(&who->clock, world->now, false);
     lapse_sim_slow_crashed(world, fault->actor, step);

@@ -12,6 +12,10 @@ void lapse_sim_fault_do(struct lapse_world *world, int32_t step,
                         const struct lapse_plan_fault *fault);
 /* A pause, suspend, freeze or crash with `for:` ends. */
 void lapse_sim_fault_end(struct lapse_world *world, const struct lapse_queue_item *item);
+/* Which of the stops of an actor or of the node a kind of fault is. */
+enum lapse_sim_stop lapse_sim_fault_stop(enum lapse_fault_kind kind);
+/* Whether any of so many stops is on. */
+bool lapse_sim_fault_stopped(const struct lapse_sim_hold *stops, size_t count);
 /* Whether what a WAKE of an actor would end has ended, or goes on for longer. */
 bool lapse_sim_fault_wake_stale(const struct lapse_sim_actor *actor,
                                 const struct lapse_queue_item *item);

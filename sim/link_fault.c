@@ -1,7 +1,9 @@
-/* What is done to links: cuts, delays and losses begin, and are healed. */
+/* What is done to links: cuts, delays and losses begin, and are healed. Who heals all heals the
+ * node's disk too. */
 #include "client.h"
 #include "fault.h"
 #include "link.h"
+#include "node_fault.h"
 #include "watcher.h"
 #include "world_events.h"
 
@@ -29,6 +31,8 @@ static struct lapse_sim_hold *hold_of(struct lapse_sim_lane *lane, enum lapse_fa
 static void emit(struct lapse_world *world, bool begins, enum lapse_fault_kind kind, int32_t step,
                  const struct pair *pair, int64_t until_ns);
 static void lose_under_way(struct lapse_world *world, const struct pair *pair);
+static void hasten(struct lapse_world *world, const struct pair *pair);
+static bool takes_its_own(const struct lapse_world *world, const struct lapse_queue_item *item);
 static bool crosses(const struct lapse_world *world, const struct lapse_queue_item *item,
                     const struct pair *pair);
 static void lose_item(struct lapse_world *world, struct lapse_queue_item *item,
@@ -146,6 +150,8 @@ static void heal(struct lapse_world *world, int32_t step, const struct lapse_pla
         end_pair(world, LAPSE_FAULT_LINK, step, &again, -1);
         return;
     }
+    lapse_sim_node_fault_step(world, step,
+                              &(struct lapse_plan_fault){.kind = LAPSE_FAULT_DISK, .ends = true});
     int32_t resources = (int32_t)world->plan->setup.resource_count;
     for (int32_t actor = 0; actor < (int32_t)world->plan->setup.actor_count; actor++) {
         for (int32_t peer = -1; peer < resources; peer++) {
@@ -177,6 +183,9 @@ static void end_pair(struct lapse_world *world, enum lapse_fault_kind kind, int3
         return;
     }
     emit(world, false, kind, step, pair, INT64_MAX);
+    if (kind == LAPSE_FAULT_LINK) {
+        hasten(world, pair);
+    }
     if (kind == LAPSE_FAULT_CUT && pair->way[1] && pair->resource < 0) {
         lapse_sim_watcher_reconnect(world, pair->actor);
     }
@@ -225,6 +234,39 @@ static void lose_under_way(struct lapse_world *world, const struct pair *pair) {
             lane_at(world, pair, back)->last_ns = 0;
         }
     }
+}
+
+/* What a slow link still carries when it is slow no more arrives at once, in the order in which it
+ * was sent: nothing that is sent from now on comes before it, or has to wait for it. */
+static void hasten(struct lapse_world *world, const struct pair *pair) {
+    bool moved = false;
+    for (size_t i = 0; i < world->queue.heap.count; i++) {
+        struct lapse_queue_item *item = &world->queue.heap.items[i];
+        if (item->at_ns <= world->now.ns || !crosses(world, item, pair) ||
+            takes_its_own(world, item)) {
+            continue;
+        }
+        item->at_ns = item->due_ns = item->rank = world->now.ns;
+        moved = true;
+    }
+    if (moved) {
+        lapse_queue_restore(&world->queue);
+    }
+    for (int back = 0; back < 2; back++) {
+        if (pair->way[back]) {
+            lane_at(world, pair, back)->last_ns = 0;
+        }
+    }
+}
+
+/* The time was said by the message's own line. */
+static bool takes_its_own(const struct lapse_world *world, const struct lapse_queue_item *item) {
+    if (item->kind == LAPSE_QUEUE_DELIVER) {
+        return false;
+    }
+    const struct lapse_plan_step *step = &world->plan->steps[world->calls[item->index].step];
+    bool request = item->kind == LAPSE_QUEUE_REQUEST;
+    return (request ? step->request.kind : step->reply.kind) == LAPSE_MESSAGE_TAKES;
 }
 
 /* What has arrived, and waits for a paused client or node, is not on its way any more. */

@@ -9,6 +9,7 @@
 #include "client.h"
 #include "clock_fault.h"
 #include "disk_fault.h"
+#include "fault.h"
 #include "keylock.h"
 #include "link.h"
 #include "node_fault.h"
@@ -168,8 +169,7 @@ void lapse_sim_node_wake(struct lapse_world *world) {
 }
 
 bool lapse_sim_node_held(const struct lapse_world *world) {
-    const struct lapse_sim_node *node = &world->node;
-    return node->paused.on || node->suspended.on || node->frozen.on || node->stalled.on;
+    return lapse_sim_fault_stopped(world->node.stops, LAPSE_SIM_STOPS);
 }
 
 bool lapse_sim_node_excuses(const struct lapse_world *world, enum lapse_status status) {
@@ -198,7 +198,8 @@ bool lapse_sim_node_stale(const struct lapse_world *world, const struct lapse_qu
         if (item->id >= LAPSE_SIM_DISK_ENDS) {
             return node->disk_until_ns[item->id - LAPSE_SIM_DISK_ENDS] != item->at_ns;
         }
-        const struct lapse_sim_hold *held = lapse_sim_node_hold(world, item->id);
+        enum lapse_sim_stop stop = lapse_sim_fault_stop((enum lapse_fault_kind)item->id);
+        const struct lapse_sim_hold *held = &node->stops[stop];
         return !held->on || held->until_ns != item->at_ns || item->incarnation != node->tenure;
     }
     case LAPSE_QUEUE_RELIEF:

@@ -17,11 +17,13 @@
 #include "tenure.h"
 #include "world_events.h"
 
+#include <string.h>
+
+static void end_by_line(struct lapse_world *world, int32_t step, enum lapse_fault_kind kind);
 static void end_hold(struct lapse_world *world, enum lapse_fault_kind kind, int32_t step);
 static void crash(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault);
 static void lose_parked(struct lapse_world *world);
 static void restart(struct lapse_world *world, int32_t step, bool machine);
-static struct lapse_sim_hold *hold_of(struct lapse_sim_node *node, enum lapse_fault_kind kind);
 static void hold_clock(struct lapse_world *world, enum lapse_fault_kind kind, bool on);
 static void push_end(struct lapse_world *world, enum lapse_queue_kind kind, int32_t step,
                      enum lapse_fault_kind ended, int64_t at_ns);
@@ -30,18 +32,15 @@ static void emit(struct lapse_world *world, bool begins, enum lapse_fault_kind k
 
 void lapse_sim_node_fault_step(struct lapse_world *world, int32_t step,
                                const struct lapse_plan_fault *fault) {
+    if (fault->ends) {
+        end_by_line(world, step, fault->kind);
+        return;
+    }
     switch (fault->kind) {
     case LAPSE_FAULT_PAUSE:
     case LAPSE_FAULT_SUSPEND:
     case LAPSE_FAULT_FREEZE:
-        if (fault->ends) {
-            end_hold(world, LAPSE_FAULT_PAUSE, step);
-            end_hold(world, LAPSE_FAULT_SUSPEND, step);
-            end_hold(world, LAPSE_FAULT_STALL, step);
-            end_hold(world, LAPSE_FAULT_FREEZE, step);
-        } else {
-            lapse_sim_node_stop(world, step, fault->kind, lapse_sim_fault_until(world, fault));
-        }
+        lapse_sim_node_stop(world, step, fault->kind, lapse_sim_fault_until(world, fault));
         break;
     case LAPSE_FAULT_STALL:
     case LAPSE_FAULT_DISK:
@@ -54,6 +53,21 @@ void lapse_sim_node_fault_step(struct lapse_world *world, int32_t step,
     default:
         break;
     }
+}
+
+/* A disk that is healed lets go of a sync that it holds; a process that goes on does so whatever
+ * held it, and a stall that has not come yet does not come. */
+static void end_by_line(struct lapse_world *world, int32_t step, enum lapse_fault_kind kind) {
+    if (kind == LAPSE_FAULT_DISK) {
+        lapse_sim_disk_heal(world, step);
+        end_hold(world, LAPSE_FAULT_STALL, step);
+        return;
+    }
+    world->node.trouble.stall = false;
+    end_hold(world, LAPSE_FAULT_PAUSE, step);
+    end_hold(world, LAPSE_FAULT_SUSPEND, step);
+    end_hold(world, LAPSE_FAULT_STALL, step);
+    end_hold(world, LAPSE_FAULT_FREEZE, step);
 }
 
 void lapse_sim_node_fault_end(struct lapse_world *world, const struct lapse_queue_item *item) {
@@ -70,7 +84,7 @@ void lapse_sim_node_fault_end(struct lapse_world *world, const struct lapse_queu
 void lapse_sim_node_stop(struct lapse_world *world, int32_t step, enum lapse_fault_kind kind,
                          int64_t until) {
     struct lapse_sim_node *node = &world->node;
-    struct lapse_sim_hold *held = hold_of(node, kind);
+    struct lapse_sim_hold *held = &node->stops[lapse_sim_fault_stop(kind)];
     if (node->store == NULL) {
         return;
     }
@@ -84,7 +98,7 @@ void lapse_sim_node_stop(struct lapse_world *world, int32_t step, enum lapse_fau
 }
 
 static void end_hold(struct lapse_world *world, enum lapse_fault_kind kind, int32_t step) {
-    struct lapse_sim_hold *held = hold_of(&world->node, kind);
+    struct lapse_sim_hold *held = &world->node.stops[lapse_sim_fault_stop(kind)];
     if (!held->on) {
         return;
     }
@@ -102,13 +116,6 @@ static void end_hold(struct lapse_world *world, enum lapse_fault_kind kind, int3
     }
 }
 
-const struct lapse_sim_hold *lapse_sim_node_hold(const struct lapse_world *world, int64_t kind) {
-    return kind == LAPSE_FAULT_PAUSE     ? &world->node.paused
-           : kind == LAPSE_FAULT_STALL   ? &world->node.stalled
-           : kind == LAPSE_FAULT_SUSPEND ? &world->node.suspended
-                                         : &world->node.frozen;
-}
-
 static void crash(struct lapse_world *world, int32_t step, const struct lapse_plan_fault *fault) {
     struct lapse_sim_node *node = &world->node;
     int64_t until = lapse_sim_fault_until(world, fault);
@@ -119,7 +126,7 @@ static void crash(struct lapse_world *world, int32_t step, const struct lapse_pl
     node->trouble.hanging = false; /* nobody waits for that sync any more */
     if (was_up) {
         emit(world, true, LAPSE_FAULT_CRASH, step, until);
-        node->paused.on = node->suspended.on = node->frozen.on = node->stalled.on = false;
+        memset(node->stops, 0, sizeof node->stops);
         hold_clock(world, LAPSE_FAULT_SUSPEND, false);
         hold_clock(world, LAPSE_FAULT_FREEZE, false);
         node->housekeep_ns = INT64_MAX;
@@ -183,16 +190,6 @@ void lapse_sim_node_fall(struct lapse_world *world, int32_t step,
     if (fault->kind == LAPSE_FAULT_RESTART) {
         restart(world, step, fault->machine);
     }
-}
-
-static struct lapse_sim_hold *hold_of(struct lapse_sim_node *node, enum lapse_fault_kind kind) {
-    if (kind == LAPSE_FAULT_PAUSE) {
-        return &node->paused;
-    }
-    if (kind == LAPSE_FAULT_STALL) {
-        return &node->stalled;
-    }
-    return kind == LAPSE_FAULT_SUSPEND ? &node->suspended : &node->frozen;
 }
 
 /* Housekeeping is set again when the node wakes. */

@@ -15,8 +15,6 @@ void lapse_sim_node_fault_end(struct lapse_world *world, const struct lapse_queu
  * at once. */
 void lapse_sim_node_fall(struct lapse_world *world, int32_t step,
                          const struct lapse_plan_fault *fault);
-/* The pause, sleep or stall that a kind of fault is. */
-const struct lapse_sim_hold *lapse_sim_node_hold(const struct lapse_world *world, int64_t kind);
 /* Begins a stop of the node, or makes it longer. */
 void lapse_sim_node_stop(struct lapse_world *world, int32_t step, enum lapse_fault_kind kind,
                          int64_t until_ns);

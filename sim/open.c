@@ -287,7 +287,7 @@ static bool fault_fits(const struct lapse_plan *plan, const struct lapse_plan_fa
     if (fault->actor >= 0) {
         return in_range(fault->actor, plan->setup.actor_count) && (holds || falls);
     }
-    if (fault->kind == LAPSE_FAULT_DISK) {
+    if (fault->kind == LAPSE_FAULT_DISK && !fault->ends) {
         bool files = fault->disk > LAPSE_DISK_SYNC_STALLS;
         bool fits = fault->disk >= LAPSE_DISK_SYNC_FAIL && fault->disk <= LAPSE_DISK_ROT;
         if (!fits || fault->disk_bits < 0 || (files && plan->store != LAPSE_STORE_SQLITE)) {

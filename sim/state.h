@@ -66,6 +66,16 @@ struct lapse_sim_hold {
     int64_t until_ns; /* INT64_MAX: until it is ended */
 };
 
+/* What an actor's process, or its machine, or the node's may be held by, each by itself. */
+enum lapse_sim_stop {
+    LAPSE_SIM_STOP_PAUSE,
+    LAPSE_SIM_STOP_SUSPEND,
+    LAPSE_SIM_STOP_FREEZE,
+    LAPSE_SIM_STOP_STALL, /* in a sync: of the node alone */
+    LAPSE_SIM_STOPS,
+    LAPSE_SIM_STOPS_ACTOR = LAPSE_SIM_STOP_STALL
+};
+
 struct lapse_sim_task {
     bool stopped;                  /* by an answer */
     struct lapse_sim_hold starved; /* its timers fire when this ends */
@@ -76,8 +86,8 @@ struct lapse_sim_actor {
     int32_t incarnation; /* from 1 */
     bool up, stopped;
     bool keeps;  /* it is down, and its memory is not lost */
-    bool paused; /* any of these three holds it */
-    struct lapse_sim_hold pausing, asleep, frozen;
+    bool paused; /* any of these holds it */
+    struct lapse_sim_hold stops[LAPSE_SIM_STOPS_ACTOR];
     int64_t paused_at_ns; /* what its steady clock read then */
     struct lapse_sim_clock clock;
     bool has_look;
@@ -228,6 +238,9 @@ struct lapse_sim_node {
     struct lapse_sim_trouble trouble; /* of either disk */
     int64_t disk_until_ns[LAPSE_DISK_ROT + 1]; /* by kind; INT64_MAX: to the end; 0: well */
     enum lapse_restored restored;     /* what it opens next is an old copy */
+    bool shifts;                      /* and its numbers move up */
+    bool was_shifted;                 /* those of a store before have */
+    int64_t restored_above;           /* from here, if that is above the copy's own */
     bool troubled;                    /* its disk has misbehaved at some time */
     bool inside;                      /* a point is told: the store is at work */
     bool housekeeping;                /* what it is at is its own housekeeping */
@@ -238,7 +251,7 @@ struct lapse_sim_node {
     int32_t stall_step;
     int32_t tenure;       /* how often its store has been opened */
     bool machine_down;    /* it comes up on another boot */
-    struct lapse_sim_hold paused, suspended, frozen, stalled; /* calls wait */
+    struct lapse_sim_hold stops[LAPSE_SIM_STOPS]; /* calls wait while any is on */
     struct lapse_sim_hold slow;
     int64_t slow_ns;      /* each call waits this long before it is looked at */
     int64_t read_ns;      /* what its boot clock read when the store last looked */

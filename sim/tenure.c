@@ -94,6 +94,7 @@ void lapse_sim_tenure_begin(struct lapse_world *world, int32_t step) {
     event.u.tenure.store = lapse_store_time(node->store);
     event.u.tenure.restored = node->restored;
     node->restored = LAPSE_RESTORED_NO; /* a start that fails leaves it to the next */
+    node->shifts = false;
     (void)lapse_world_emit(world, &event);
     for (size_t i = 0; i < world->plan->setup.bucket_count; i++) {
         const struct lapse_setup_bucket *bucket = &world->plan->setup.buckets[i];
@@ -106,6 +107,35 @@ void lapse_sim_tenure_begin(struct lapse_world *world, int32_t step) {
     lapse_sim_keylock_reload(world);
     lapse_sim_watcher_resume(world);
     lapse_sim_node_schedule(world);
+}
+
+/* Whoever reads the files of a store that is down is no part of the node: nothing that may befall
+ * the node's own work on its disk befalls him. */
+enum lapse_status lapse_sim_tenure_highest(struct lapse_world *world, int64_t *ret,
+                                           struct lapse_error *err) {
+    struct lapse_sim_node *node = &world->node;
+    struct lapse_sim_trouble trouble = node->trouble;
+    struct lapse *store = NULL;
+    struct lapse_options options = {.alloc = world->alloc,
+                                    .clock = {read_clock, node},
+                                    .sync = world->plan->setup.sync,
+                                    .unlocked = true,
+                                    .policies = world->plan->setup.policies};
+    LAPSE_ASSERT(node->vfs != NULL && node->store == NULL);
+    node->trouble = (struct lapse_sim_trouble){.ctx = node};
+    enum lapse_status status = lapse_sim_vfs_open(node->vfs, &options.journal, err);
+    if (status == LAPSE_OK) {
+        status = lapse_open(&options, &store, err);
+        if (status != LAPSE_OK) {
+            options.journal.close(options.journal.ctx);
+        }
+    }
+    if (status == LAPSE_OK) {
+        status = lapse_numbers_highest(store, ret, err);
+        lapse_close(store);
+    }
+    node->trouble = trouble;
+    return status;
 }
 
 struct lapse *lapse_sim_tenure_fork(struct lapse_world *world) {
@@ -136,7 +166,8 @@ static enum lapse_status open_store(struct lapse_world *world, struct lapse_erro
         .sync = setup->sync,
         .unlocked = true,
         .policies = setup->policies,
-        .restored = node->restored == LAPSE_RESTORED_SHIFTED,
+        .restored = node->shifts,
+        .restored_above = node->restored_above,
     };
     if (world->plan->store == LAPSE_STORE_MEMORY) {
         options.journal = lapse_sim_rows_journal(&node->rows);

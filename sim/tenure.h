@@ -16,6 +16,10 @@ void lapse_sim_tenure_end(struct lapse_world *world);
 bool lapse_sim_tenure_reopen(struct lapse_world *world, int32_t step);
 /* After that: watchers are told of a gap and watch on, housekeeping runs if it is due. */
 void lapse_sim_tenure_begin(struct lapse_world *world, int32_t step);
+/* What lapse_numbers_highest tells of the store that lies on the node's disk, while its process is
+ * down. OK, NOMEM, or what lapse_open answers. */
+enum lapse_status lapse_sim_tenure_highest(struct lapse_world *world, int64_t *ret,
+                                           struct lapse_error *err);
 /* A store equal to the node's, at this instant, for observers; NULL: the process is down, or the
  * world has failed. */
 struct lapse *lapse_sim_tenure_fork(struct lapse_world *world);

@@ -216,15 +216,16 @@ static void watch_again(struct lapse_world *world, struct lapse_sim_watcher *wat
                      : lapse_watch(world->node.store, watcher->bucket, watcher->key,
                                    LAPSE_WATCH_NOW, result, &err);
     }
+    /* The number that it had is nobody's here, or will be another's. */
+    watcher->ended = status != LAPSE_OK;
+    watcher->store_id = status == LAPSE_OK ? result->watcher : 0;
     if (lapse_sim_node_excuses(world, status)) {
-        return;
+        return; /* its client is told of the gap when the store has been opened anew */
     }
     if (status < 0 && status != LAPSE_INVALID) {
         lapse_world_fail(world, status, "watching on after a crash: %s", err.message);
         return;
     }
-    watcher->ended = status != LAPSE_OK;
-    watcher->store_id = status == LAPSE_OK ? result->watcher : 0;
     struct lapse_event gap = {.kind = LAPSE_EVENT_GAP,
                               .bucket = watcher->bucket,
                               .revision = newest.revision,

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,6 +45,7 @@ struct watch {
     struct pollfd polled[LAPSE_CLI_JOBS_MAX + 1];
 };
 
+static size_t seeds_bytes(const struct lapse_cli_pool *pool);
 static enum lapse_status watch_run(struct watch *watch, size_t jobs, struct lapse_error *err);
 static bool crew_start(struct watch *watch, struct crew *crew, struct lapse_error *err);
 static void child(const struct watch *watch, const struct crew *crew, int fd);
@@ -62,9 +64,12 @@ enum lapse_status lapse_cli_pool_run(const struct lapse_cli_options *options,
                                      const struct lapse_cli_selection *selection,
                                      const struct lapse_cli_sinks *sinks,
                                      struct lapse_cli_pool *ret, struct lapse_error *err) {
-    *ret = (struct lapse_cli_pool){options, selection, sinks, NULL, 0, 0};
+    *ret = (struct lapse_cli_pool){.options = options, .selection = selection, .sinks = sinks};
     ret->slots = calloc(selection->count + 1, sizeof *ret->slots);
-    if (ret->slots == NULL) {
+    ret->seeds =
+        mmap(NULL, seeds_bytes(ret), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ret->seeds = ret->seeds == MAP_FAILED ? NULL : ret->seeds;
+    if (ret->slots == NULL || ret->seeds == NULL) {
         return lapse_error_set(err, LAPSE_NOMEM, "memory ran out");
     }
     for (size_t i = 0; i < selection->count; i++) {
@@ -96,7 +101,15 @@ void lapse_cli_pool_free(struct lapse_cli_pool *pool) {
         lapse_out_free(&pool->slots[i].records);
     }
     free(pool->slots);
+    if (pool->seeds != NULL) {
+        (void)munmap(pool->seeds, seeds_bytes(pool));
+    }
     pool->slots = NULL;
+    pool->seeds = NULL;
+}
+
+static size_t seeds_bytes(const struct lapse_cli_pool *pool) {
+    return (pool->selection->count + 1) * sizeof *pool->seeds;
 }
 
 /* The loop: start while there is room, wait, read, settle. */
@@ -157,7 +170,8 @@ static void child(const struct watch *watch, const struct crew *crew, int fd) {
 #endif
     int code = LAPSE_EXIT_PASSED;
     for (size_t i = crew->at; i < crew->end && code == LAPSE_EXIT_PASSED; i++) {
-        code = lapse_cli_worker(pool->options, &pool->selection->targets[i], pool->sinks, fd);
+        code = lapse_cli_worker(pool->options, &pool->selection->targets[i], pool->sinks, fd,
+                                &pool->seeds[i]);
     }
     (void)close(fd);
     _exit(code);

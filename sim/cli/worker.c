@@ -13,6 +13,7 @@ struct work {
     const struct lapse_cli_sinks *sinks;
     int fd;
     struct lapse_arena *arena; /* of all worlds, one after the other; NULL: each has its own */
+    uint64_t *seed; /* of the run in hand */
     struct lapse_cli_record sum;
     struct lapse_tally *tallies;                                       /* by rule */
     struct lapse_slack slacks[LAPSE_SLACKS], row_slacks[LAPSE_SLACKS]; /* of all runs; of a row's */
@@ -40,8 +41,10 @@ static void send_record(struct work *work, const struct lapse_cli_record *record
 static bool send_bytes(int fd, const char *bytes, size_t len);
 
 int lapse_cli_worker(const struct lapse_cli_options *options, const struct lapse_cli_target *target,
-                     const struct lapse_cli_sinks *sinks, int fd) {
-    struct work work = {.options = options, .sinks = sinks, .fd = fd, .sent = true};
+                     const struct lapse_cli_sinks *sinks, int fd, uint64_t *ret_seed) {
+    struct work work = {
+        .options = options, .sinks = sinks, .fd = fd, .seed = ret_seed, .sent = true};
+    *ret_seed = options->seed;
     (void)lapse_rule_table(&work.rule_count);
     work.tallies = calloc(work.rule_count + 1, sizeof *work.tallies);
     lapse_slack_init(work.slacks);
@@ -98,6 +101,7 @@ static bool run_one(struct work *work, const struct lapse_cli_file *file, size_t
         .row = plan->row,
         .repeats = file->repeats[index],
     };
+    *work->seed = work->options->seed;
     send_record(work, &record, plan->name, NULL, 0);
     struct lapse_cli_result result;
     run_seeds(work, file, index, target, document, &result);
@@ -134,7 +138,8 @@ static void run_seeds(struct work *work, const struct lapse_cli_file *file, size
         if (i > 0) {
             lapse_cli_result_free(ret);
         }
-        lapse_cli_plan_run(file, index, choice, work->options->seed + i, ret);
+        *work->seed = work->options->seed + i;
+        lapse_cli_plan_run(file, index, choice, *work->seed, ret);
         last = i + 1 == work->options->runs || !lapse_cli_result_varies(ret);
         lapse_cli_document_follow(file, index, choice, last, document, ret);
         count_run(work, ret);

@@ -8,10 +8,11 @@
 #include "unpromised.h"
 
 enum { LAPSE_CLI_WORKER_STARVED = 71 }; /* exit code of a worker whose memory ran out */
-/* Loads and runs what is chosen of the target, and writes records to fd. Returns the exit code: 0,
- * STARVED, or LAPSE_EXIT_BUG when nothing more can be sent. */
+/* Loads and runs what is chosen of the target, and writes records to fd. *ret_seed is always that
+ * of the run in hand, for who finds the process dead. Returns the exit code: 0, STARVED, or
+ * LAPSE_EXIT_BUG when nothing more can be sent. */
 int lapse_cli_worker(const struct lapse_cli_options *options, const struct lapse_cli_target *target,
-                     const struct lapse_cli_sinks *sinks, int fd);
+                     const struct lapse_cli_sinks *sinks, int fd, uint64_t *ret_seed);
 
 /* ---- The workers' parent. */
 struct lapse_cli_slot {
@@ -24,6 +25,7 @@ struct lapse_cli_pool {
     const struct lapse_cli_selection *selection;
     const struct lapse_cli_sinks *sinks;
     struct lapse_cli_slot *slots; /* one a target */
+    uint64_t *seeds;              /* one a target, in memory that its worker shares */
     size_t usable;                /* results of slots [0, usable) are to be shown */
     int interrupted;              /* the signal that ended the run early, or 0 */
 };

@@ -254,6 +254,7 @@ struct lapse_trackers {
     struct lapse_look *looks; /* private to the rules */
     size_t call_count, call_cap;
     struct lapse_tracked_call *calls; /* by rising id */
+    size_t calls_before; /* so many were sent before the last tenure began */
     size_t bucket_count, bucket_cap;
     struct lapse_tracked_bucket *buckets;
     size_t lease_count, lease_cap;

@@ -48,7 +48,14 @@ struct lapse_options {
                                      since: revisions and tokens move up by 2^40 before anything is
                                      given, and for the longest span that the copy knows, counted
                                      from the open, lapse_step removes nothing that has ended and
-                                     writes no marker. Each open with it moves them again */
+                                     writes no marker. Each open with it moves them again. A bucket
+                                     that is made later begins above them too */
+    int64_t restored_above;       /* with `restored`: no revision and no token of the store that is
+                                     lost lies above this, which lapse_numbers_highest told of it:
+                                     they move up from here, or from the copy's own where those are
+                                     higher. 0: not known. What the lost store has given is then
+                                     surely passed only if it was not itself made from the same
+                                     copy in this way: both begin at the same numbers */
     struct lapse_policies policies; /* all 0: strict. A store keeps those it was first opened with;
                                        others are INVALID */
 };
@@ -256,6 +263,10 @@ enum lapse_status lapse_unwatch(struct lapse *store, int64_t watcher, struct lap
  * the tenure. */
 enum lapse_status lapse_walk(const struct lapse *store, lapse_row_visit visit, void *ctx,
                              struct lapse_error *err);
+/* The greatest revision or token that the store has given, or may have shown: for `restored_above`
+ * of who will put an older copy in its place. */
+enum lapse_status lapse_numbers_highest(const struct lapse *store, int64_t *ret,
+                                        struct lapse_error *err);
 /* Digest of the stored state of one part: all that the walk shows of it but the marks (the last
  * commit's and the last command's time and number), so it does not depend on `now`.
  * OK or NOMEM. */
