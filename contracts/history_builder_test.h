@@ -13,6 +13,10 @@
 enum { W1 = 0, W2 = 1, C1 = 2 };
 enum { REPORT = 0, NO_LOOP = -1, LOOP = 0, SLACK_LOOP = 1 };
 
+/* The rule that looks at every number of a history. A story that is about another one tells only
+ * what that one looks at, so this is asked of its own stories alone. */
+#define BUILDER_WHOLE "LIN-01"
+
 struct builder {
     struct lapse_history *history;
     int64_t at;                   /* true time and store time: this world's clocks are perfect */
@@ -56,6 +60,7 @@ const struct rule_pair *belief_pairs(size_t *ret_count);
 const struct rule_pair *durable_pairs(size_t *ret_count);
 const struct rule_pair *time_pairs(size_t *ret_count);
 const struct rule_pair *live_pairs(size_t *ret_count);
+const struct rule_pair *lin_pairs(size_t *ret_count);
 
 /* The world of all stories. Buckets: codes (ttl 15m), plain (no term), idle (idle 30m), marked (ttl
  * 1m, markers), locks (ttl 30s, locks). */

@@ -5,6 +5,8 @@
 #include "contracts/promise.h"
 #include "contracts/tracker.h"
 
+#include "rules.h"
+
 #include <string.h>
 
 static void sort_rules(struct lapse_judge *judge);
@@ -14,6 +16,8 @@ static enum lapse_status start_measure(struct lapse_judge *judge, size_t at, siz
 static bool remember(struct lapse_judge *judge, const struct lapse_history_event *event);
 static bool run_rules(struct lapse_judge *judge, const struct lapse_history_event *event,
                       struct lapse_violation *ret);
+static bool charge(struct lapse_judge *judge, size_t rule,
+                   const struct lapse_history_event *event);
 static bool is_judged(const struct lapse_judge *judge, const char *id);
 static bool is_listed(const struct lapse_case *the_case, const char *id);
 static enum lapse_status follow(struct lapse_judge *judge, const struct lapse_history_event *event);
@@ -121,6 +125,31 @@ enum lapse_status lapse_judge_event(struct lapse_judge *judge,
     finish(judge, event);
     *ret_stop = judge->failed || judge->over;
     return judge->verdict.diags.failed ? LAPSE_NOMEM : status;
+}
+
+enum lapse_status lapse_judge_object(struct lapse_judge *judge,
+                                     const struct lapse_model_difference *odd, bool *ret_stop) {
+    struct lapse_violation violation = {.id = "LIN-01"};
+    size_t rule = 0;
+    LAPSE_ASSERT(judge->event_count > 0);
+    const struct lapse_history_event *event = judge->events[judge->event_count - 1];
+    while (rule < judge->rule_count && strcmp(judge->rules[rule].id, violation.id) != 0) {
+        rule++;
+    }
+    if (!judge->failed && !judge->over && is_judged(judge, violation.id) &&
+        charge(judge, rule, event)) {
+        const struct lapse_finding nothing = {0};
+        (void)lapse_violation_say(&violation, "the store's rows have %s as %s, the model's as %s",
+                                  odd->what, odd->got, odd->expected);
+        lapse_violation_label(&violation, event, "got %s, expected %s", odd->got, odd->expected);
+        lapse_judge_say_violation(judge, event, &violation, &nothing);
+    }
+    *ret_stop = judge->failed || judge->over;
+    return judge->verdict.diags.failed ? LAPSE_NOMEM : LAPSE_OK;
+}
+
+struct lapse_model *lapse_judge_model(struct lapse_judge *judge) {
+    return judge->trackers->lin->model;
 }
 
 const struct lapse_verdict *lapse_judge_verdict(const struct lapse_judge *judge) {
@@ -244,20 +273,30 @@ static bool run_rules(struct lapse_judge *judge, const struct lapse_history_even
             continue;
         }
         charged = true;
-        if (is_listed(judge->the_case, rule->id)) {
-            judge->violations[i]++;
-        } else if (!judge->the_case->promise_strict &&
-                   !lapse_promised(judge->scene.setup, rule->id)) {
-            if (judge->unpromised[i]++ == 0) {
-                judge->unpromised_first[i] = event->seq;
-            }
-        } else {
+        if (charge(judge, i, event)) {
             broken = true;
             *ret = violation;
             ret->id = rule->id;
         }
     }
     return broken;
+}
+
+/* Whether a break of the rule fails the run: it is neither listed nor given up by the policies. */
+static bool charge(struct lapse_judge *judge, size_t rule,
+                   const struct lapse_history_event *event) {
+    const char *id = judge->rules[rule].id;
+    if (is_listed(judge->the_case, id)) {
+        judge->violations[rule]++;
+        return false;
+    }
+    if (judge->the_case->promise_strict || lapse_promised(judge->scene.setup, id)) {
+        return true;
+    }
+    if (judge->unpromised[rule]++ == 0) {
+        judge->unpromised_first[rule] = event->seq;
+    }
+    return false;
 }
 
 /* Outside the contract a few rules are left, and those that are listed as bound to break. */

@@ -9,12 +9,14 @@
 #define LAPSE_ON_LOOK (LAPSE_ON(APPLY) | LAPSE_ON(PROBE))
 #define LAPSE_ON_STORE \
     (LAPSE_ON(APPLY) | LAPSE_ON(STEP) | LAPSE_ON(TENURE))
+#define LAPSE_ON_REPLAY (LAPSE_ON(APPLY) | LAPSE_ON(EMIT) | LAPSE_ON(STEP) | LAPSE_ON(REPLY))
 #define LAPSE_ON_WRITTEN \
     (LAPSE_ON(EMIT) | LAPSE_ON(APPLY) | LAPSE_ON(REPLY) | LAPSE_ON(DELIVER) | LAPSE_ON(END))
 
 /* X(name, id, kinds, uses), most special first: an event that breaks several contracts is charged
  * to the first. So what was found ended stands before what has ended, that before what lives on,
- * and those before the general promises on terms. */
+ * and those before the general promises on terms. The most general one, that all answers have one
+ * order, comes last. */
 #define LAPSE_RULES(X)                                                                           \
     X(fence_03, "FENCE-03", LAPSE_ON(RESOURCE), LAPSE_USE_RESOURCES)                             \
     X(renew_01, "RENEW-01", LAPSE_ON(INVOKE), LAPSE_USE_LOOPS)                                   \
@@ -72,7 +74,8 @@
     X(kv_11, "KV-11", LAPSE_ON_LOOK, LAPSE_USE_KEYS)                                             \
     X(kv_13, "KV-13", LAPSE_ON_LOOK, LAPSE_USE_TERMS)                                            \
     X(live_02, "LIVE-02", LAPSE_ON(INVOKE), LAPSE_USE_LOOPS)                                     \
-    X(live_01, "LIVE-01", LAPSE_ON(INVOKE) | LAPSE_ON(REPLY) | LAPSE_ON(END), LAPSE_USE_WANTS)
+    X(live_01, "LIVE-01", LAPSE_ON(INVOKE) | LAPSE_ON(REPLY) | LAPSE_ON(END), LAPSE_USE_WANTS)   \
+    X(lin_01, "LIN-01", LAPSE_ON_REPLAY, LAPSE_USE_KEYS | LAPSE_USE_LEASES)
 
 #define LAPSE_RULE_DECLARE(name, id, kinds, uses)                              \
     bool lapse_rule_##name##_premise(const struct lapse_trackers *trackers,    \

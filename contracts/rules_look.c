@@ -21,6 +21,8 @@ static bool make_look(const struct lapse_trackers *trackers,
 enum lapse_status lapse_trackers_look(struct lapse_trackers *trackers,
                                       const struct lapse_history_event *event) {
     trackers->looked = NULL;
+    if (lapse_track_model_event(trackers, event) < 0)
+        return LAPSE_NOMEM;
     size_t count = count_looks(trackers, event);
     if (!lapse_alloc_grow(trackers->alloc, (void **)&trackers->looks, &trackers->look_cap, count,
                           sizeof *trackers->looks))

@@ -107,6 +107,13 @@ enum lapse_status lapse_track_once_apply(struct lapse_trackers *trackers,
                                          const struct lapse_history_event *event);
 void lapse_track_once_free(struct lapse_trackers *trackers);
 
+/* The model takes an event in, once: before the rules look at it, or where none do, with the
+ * trackers. OK or NOMEM. */
+enum lapse_status lapse_track_model_event(const struct lapse_trackers *trackers,
+                                          const struct lapse_history_event *event);
+enum lapse_status lapse_track_model_open(struct lapse_trackers *trackers);
+void lapse_track_model_free(struct lapse_trackers *trackers);
+
 /* What a node's clocks, stops, starts and commits tell of time. */
 enum lapse_status lapse_track_time_event(struct lapse_trackers *trackers,
                                          const struct lapse_history_event *event);

@@ -31,6 +31,10 @@ enum lapse_status lapse_trackers_open(const lapse_alloc *alloc, struct lapse_tra
         return lapse_error_set(err, LAPSE_NOMEM, "no memory for the trackers");
     trackers->alloc = alloc;
     trackers->durable_seen = INT64_MAX;
+    if (lapse_track_model_open(trackers) != LAPSE_OK) {
+        lapse_trackers_close(trackers);
+        return lapse_error_set(err, LAPSE_NOMEM, "no memory for the trackers");
+    }
     *ret = trackers;
     return LAPSE_OK;
 }
@@ -51,6 +55,7 @@ void lapse_trackers_close(struct lapse_trackers *trackers) {
     lapse_track_session_free(trackers);
     lapse_track_once_free(trackers);
     lapse_track_time_free(trackers);
+    lapse_track_model_free(trackers);
     lapse_alloc_free(alloc, trackers, sizeof *trackers);
 }
 
@@ -60,6 +65,9 @@ enum lapse_status lapse_trackers_absorb(struct lapse_trackers *trackers,
     trackers->looked = NULL;
     close_open_write(trackers, event);
     lapse_outside_take(&trackers->outside, event);
+    status = lapse_track_model_event(trackers, event);
+    if (status < 0)
+        return status;
     status = lapse_track_live_event(trackers, event);
     if (status < 0)
         return status;
@@ -157,6 +165,8 @@ static void absorb_message(struct lapse_trackers *trackers,
     struct lapse_tracked_call *call = find_call(trackers, event->call);
     if (call != NULL && !event->u.message.reply && event->u.message.fate == LAPSE_MESSAGE_TWICE)
         call->copied = true;
+    if (call != NULL && event->u.message.fate == LAPSE_MESSAGE_FORGED)
+        call->forged = true;
     lapse_track_watch_message(trackers, event);
 }
 

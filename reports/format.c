@@ -71,6 +71,7 @@ void lapse_replay_line(struct lapse_out *out, const struct lapse_result_view *vi
     }
     lapse_out_format(out, " --seed %llu", (unsigned long long)view->seed);
     lapse_out_text(out, view->promise_strict ? " --promise strict" : "");
+    lapse_out_text(out, view->compare_model ? " --model" : "");
     lapse_out_text(out, view->parting != NULL ? " --check-determinism" : "");
 }
 

@@ -12,6 +12,7 @@
 #include "fault.h"
 #include "keylock.h"
 #include "link.h"
+#include "live_view.h"
 #include "node_fault.h"
 #include "point.h"
 #include "resource.h"
@@ -374,6 +375,7 @@ static void tell_house(struct lapse_world *world, const struct lapse_sim_untold 
     event.u.step.row_count = node->result.item_count;
     (void)lapse_world_emit(world, &event);
     lapse_world_emit_written(world, NULL, step, &node->result);
+    lapse_sim_live_view_compare(world);
     world->now = now;
     lapse_sim_watcher_note_events(world);
     lapse_sim_watcher_poll_all(world);
@@ -431,6 +433,7 @@ static void tell_call(struct lapse_world *world, const struct lapse_sim_untold *
         lapse_sim_keylock_apply(world, call);
         lapse_sim_resource_granted(world, call);
         lapse_world_emit_written(world, call, -1, &node->result);
+        lapse_sim_live_view_compare(world);
     }
     world->now = now;
     swap_clock(world, client, &clock);

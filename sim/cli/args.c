@@ -68,6 +68,8 @@ static const struct lapse_cli_option options_table[] = {
     {0, "seed", "N", "the seed of all chance (1)", " run replay "},
     {0, "runs", "N", "N seeds from --seed on; once where no chance is drawn", " run "},
     {0, "check-determinism", NULL, "make each run again; another history: exit 7", " run replay "},
+    {0, "model", NULL, "compare the store's rows with the model's after every call",
+     " run replay "},
     {0, "coverage", NULL, "at the end each contract, with how often it was judged", " run "},
     {0, "row", "N", "only row N of `vary`, from 0", " run replay "},
     {0, "promise", "strict", "a break of what the profile does not promise fails too",
@@ -245,6 +247,10 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
     }
     if (strcmp(option->name, "check-determinism") == 0) {
         options->check_determinism = true;
+        return true;
+    }
+    if (strcmp(option->name, "model") == 0) {
+        options->compare_model = true;
         return true;
     }
     if (strcmp(option->name, "report") == 0) {

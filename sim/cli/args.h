@@ -49,6 +49,7 @@ struct lapse_cli_options {
     int jobs; /* 0: as many as there are cores */
     uint64_t seed;
     uint64_t runs;          /* --runs N: with so many seeds, from `seed` on */
+    bool compare_model;     /* --model: rows are compared with the model's after every call */
     bool check_determinism; /* each run is made again and compared */
     bool coverage;          /* at the end each contract, with how often it was judged */
     bool promise_strict;    /* --promise strict: also what the profile does not promise is judged */

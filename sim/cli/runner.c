@@ -83,6 +83,7 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
                         struct lapse_cli_choice choice, uint64_t seed,
                         struct lapse_cli_result *ret) {
     struct lapse_plan *plan = file->loaded.plans[index];
+    plan->compare_model = choice.options->compare_model;
     plan->promise_strict = choice.options->promise_strict;
     plan->the_case.promise_strict = plan->promise_strict;
     memset(ret, 0, sizeof *ret);
@@ -93,6 +94,7 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
         .name = plan->name,
         .name_repeats = file->repeats[index],
         .promise_strict = plan->promise_strict,
+        .compare_model = plan->compare_model,
         .seed = seed,
         .source = &file->source,
         .the_case = &plan->the_case,

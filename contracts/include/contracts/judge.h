@@ -5,6 +5,7 @@
 #define CONTRACTS_JUDGE_H
 
 #include "contracts/expect.h"
+#include "contracts/model.h"
 #include "contracts/rule.h"
 #include "contracts/slack.h"
 
@@ -69,6 +70,12 @@ void lapse_judge_close(struct lapse_judge *judge);
  * must still be appended and handed in). Returns OK or NOMEM. */
 enum lapse_status lapse_judge_event(struct lapse_judge *judge,
                                     const struct lapse_history_event *event, bool *ret_stop);
+/* Takes in that the store's rows differ from the model's after the last event: a violation of
+ * LIN-01, judged like a rule's. *ret_stop as above. OK or NOMEM. */
+enum lapse_status lapse_judge_object(struct lapse_judge *judge,
+                                     const struct lapse_model_difference *odd, bool *ret_stop);
+/* The model that is replayed beside the store; NULL: there is none for these policies. */
+struct lapse_model *lapse_judge_model(struct lapse_judge *judge);
 /* The verdict so far; final after END. Valid until close. */
 const struct lapse_verdict *lapse_judge_verdict(const struct lapse_judge *judge);
 

@@ -9,6 +9,7 @@
 #ifndef CONTRACTS_TRACKER_H
 #define CONTRACTS_TRACKER_H
 
+#include "contracts/model.h"
 #include "contracts/outside.h"
 #include "contracts/rule.h"
 
@@ -22,6 +23,7 @@ struct lapse_tracked_call {
     int decided;       /* how often: a request may arrive twice */
     int resolved;      /* without an answer over a crash: found done (1) or not done (-1) */
     bool copied;       /* its request went out twice */
+    bool forged;       /* its reply told something else than the decision */
     bool lock_granted; /* the write made its client the creator of a lock made of a key */
 };
 
@@ -230,6 +232,18 @@ struct lapse_tracked_loop {
     int32_t in_flight;                           /* calls without a reply */
 };
 
+/* ---- The executable model beside the store (LIN-01): it takes each event in before the rules look
+ * at it, so that what it foresaw can be compared. */
+struct lapse_tracked_model {
+    struct lapse_model *model; /* NULL: before BEGIN, or it does not speak for these policies */
+    int64_t next;              /* the first event that it has not taken in */
+    int64_t at;                /* the last event that it was asked about; -1 */
+    bool agrees;               /* that event is as the model foresaw */
+    struct lapse_model_difference odd; /* ... or differs in this */
+    size_t calls_from;         /* all calls before this place have been decided */
+    bool failed;               /* memory ran out */
+};
+
 /* ---- A fault that stands. One within another of its kind is the same fault. */
 struct lapse_tracked_fault {
     enum lapse_fault_kind kind;
@@ -310,6 +324,7 @@ struct lapse_trackers {
     int64_t tick_ns;  /* of them, less 1 */
     struct lapse_true_time pace_at; /* when store time was last told, or the rate set ... */
     struct lapse_steady pace_store; /* ... and what it was then */
+    struct lapse_tracked_model *lin; /* never NULL */
     bool dated;           /* a date was given: a read that reaches it may commit that */
     int64_t durable_seen; /* the highest durable point shown in this tenure */
     bool mark_known;      /* a commit that no renewal explains was shown in this tenure ... */

@@ -69,6 +69,7 @@ struct lapse_result_view {
                                    NULL */
     bool starved;               /* broken only because memory ran out */
     bool name_repeats;          /* lapse_names_repeat says so */
+    bool compare_model;         /* run with --model: as well */
     bool promise_strict;        /* run with --promise strict: the replay line says so */
     const char *note;           /* a sentence on a run that passed, or NULL */
     const struct lapse_slack *slacks; /* LAPSE_SLACKS of them, over all seeds; NULL: no run */

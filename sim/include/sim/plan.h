@@ -333,6 +333,8 @@ struct lapse_plan {
     int32_t copy_count;          /* backups that steps name */
     struct lapse_plan_chaos chaos;
     enum lapse_store_kind store; /* sync is setup.sync */
+    bool compare_model;          /* after every call and reap the store's rows are compared with
+                                    the model's */
     bool promise_strict;         /* a break of what the profile does not promise is a violation */
     struct lapse_setup setup;
     struct lapse_case the_case; /* setup points at `setup` above */
