@@ -16,8 +16,7 @@ static enum lapse_status start_measure(struct lapse_judge *judge, size_t at, siz
 static bool remember(struct lapse_judge *judge, const struct lapse_history_event *event);
 static bool run_rules(struct lapse_judge *judge, const struct lapse_history_event *event,
                       struct lapse_violation *ret);
-static bool charge(struct lapse_judge *judge, size_t rule,
-                   const struct lapse_history_event *event);
+static bool charge(struct lapse_judge *judge, size_t rule, int64_t event);
 static bool is_judged(const struct lapse_judge *judge, const char *id);
 static bool is_listed(const struct lapse_case *the_case, const char *id);
 static enum lapse_status follow(struct lapse_judge *judge, const struct lapse_history_event *event);
@@ -51,6 +50,8 @@ enum lapse_status lapse_judge_open(const lapse_alloc *alloc, const struct lapse_
     judge->verdict.violations = judge->violations;
     judge->verdict.unpromised = judge->unpromised;
     judge->verdict.unpromised_first = judge->unpromised_first;
+    judge->verdict.tallied = judge->tallied;
+    judge->verdict.tallied_first = judge->tallied_first;
     judge->verdict.sometimes = judge->sometimes;
     judge->verdict.measured = judge->measured;
     lapse_slack_init(judge->slacks);
@@ -79,6 +80,8 @@ void lapse_judge_close(struct lapse_judge *judge) {
     lapse_alloc_free(alloc, judge->violations, rules * sizeof(*judge->violations));
     lapse_alloc_free(alloc, judge->unpromised, rules * sizeof(*judge->unpromised));
     lapse_alloc_free(alloc, judge->unpromised_first, rules * sizeof(*judge->unpromised_first));
+    lapse_alloc_free(alloc, judge->tallied, rules * sizeof(*judge->tallied));
+    lapse_alloc_free(alloc, judge->tallied_first, rules * sizeof(*judge->tallied_first));
     lapse_alloc_free(alloc, judge->sometimes, wishes * sizeof(*judge->sometimes));
     lapse_alloc_free(alloc, judge->sometimes_runs, wishes * sizeof(*judge->sometimes_runs));
     lapse_alloc_free(alloc, judge->measured, measures * sizeof(*judge->measured));
@@ -104,7 +107,7 @@ enum lapse_status lapse_judge_event(struct lapse_judge *judge,
         return status;
     }
     struct lapse_finding finding = {0};
-    if (!judge->failed) {
+    if (!judge->failed && !judge->the_case->tally) {
         lapse_judge_check(judge, event, &finding);
     }
     if (broken && !finding.unmet) {
@@ -137,7 +140,7 @@ enum lapse_status lapse_judge_object(struct lapse_judge *judge,
         rule++;
     }
     if (!judge->failed && !judge->over && is_judged(judge, violation.id) &&
-        charge(judge, rule, event)) {
+        charge(judge, rule, event->seq)) {
         const struct lapse_finding nothing = {0};
         (void)lapse_violation_say(&violation, "the store's rows have %s as %s, the model's as %s",
                                   odd->what, odd->got, odd->expected);
@@ -195,8 +198,13 @@ static bool make_arrays(struct lapse_judge *judge) {
     judge->violations = lapse_alloc_zero(alloc, rules * sizeof(*judge->violations));
     judge->unpromised = lapse_alloc_zero(alloc, rules * sizeof(*judge->unpromised));
     judge->unpromised_first = lapse_alloc_zero(alloc, rules * sizeof(*judge->unpromised_first));
+    judge->tallied = lapse_alloc_zero(alloc, rules * sizeof(*judge->tallied));
+    judge->tallied_first = lapse_alloc_zero(alloc, rules * sizeof(*judge->tallied_first));
     for (size_t i = 0; judge->unpromised_first != NULL && i < rules; i++) {
         judge->unpromised_first[i] = -1;
+    }
+    for (size_t i = 0; judge->tallied_first != NULL && i < rules; i++) {
+        judge->tallied_first[i] = -1;
     }
     judge->sometimes = lapse_alloc_zero(alloc, wishes * sizeof(*judge->sometimes));
     judge->sometimes_runs = lapse_alloc_zero(alloc, wishes * sizeof(*judge->sometimes_runs));
@@ -272,8 +280,8 @@ static bool run_rules(struct lapse_judge *judge, const struct lapse_history_even
         if (rule->holds(judge->trackers, event, &violation) || charged) {
             continue;
         }
-        charged = true;
-        if (charge(judge, i, event)) {
+        charged = !judge->the_case->tally;
+        if (charge(judge, i, event->seq)) {
             broken = true;
             *ret = violation;
             ret->id = rule->id;
@@ -282,21 +290,23 @@ static bool run_rules(struct lapse_judge *judge, const struct lapse_history_even
     return broken;
 }
 
-/* Whether a break of the rule fails the run: it is neither listed nor given up by the policies. */
-static bool charge(struct lapse_judge *judge, size_t rule,
-                   const struct lapse_history_event *event) {
+/* Whether the break of a rule fails the run; if not, it is counted. */
+static bool charge(struct lapse_judge *judge, size_t rule, int64_t event) {
     const char *id = judge->rules[rule].id;
     if (is_listed(judge->the_case, id)) {
         judge->violations[rule]++;
         return false;
     }
-    if (judge->the_case->promise_strict || lapse_promised(judge->scene.setup, id)) {
-        return true;
+    if (!judge->the_case->promise_strict && !lapse_promised(judge->scene.setup, id)) {
+        if (judge->unpromised[rule]++ == 0) {
+            judge->unpromised_first[rule] = event;
+        }
+        return false;
     }
-    if (judge->unpromised[rule]++ == 0) {
-        judge->unpromised_first[rule] = event->seq;
+    if (judge->the_case->tally && judge->tallied[rule]++ == 0) {
+        judge->tallied_first[rule] = event;
     }
-    return false;
+    return !judge->the_case->tally;
 }
 
 /* Outside the contract a few rules are left, and those that are listed as bound to break. */

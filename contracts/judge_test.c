@@ -381,6 +381,38 @@ Test(judge, a_break_that_is_not_promised_is_noted_and_fails_only_if_all_must_hol
     }
 }
 
+/* The same key, and nothing is given up: each rule that does not hold counts, and none ends the
+ * run. */
+Test(judge, a_tally_counts_what_each_rule_alone_would_find) {
+    struct bench bench;
+    struct sketch sketch;
+    bench_init(&bench);
+    bench.the_case.tally = true;
+    sketch_code(&sketch, 15 * M, LAPSE_OK);
+    struct lapse_request get = sketch_key(LAPSE_VERB_GET, "codes", "c1", "");
+    struct lapse_answer read = sketch_answer(LAPSE_OK, 15 * M, 0);
+    read.revision = 1;
+    read.value = lapse_bytes_of("user-42");
+    sketch_call(&sketch, 15 * M, 0, 2, &get, &read);
+    sketch_bare(&sketch, LAPSE_HISTORY_END, 16 * M, -1, -1);
+    const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
+    cr_assert_eq(verdict->outcome, LAPSE_OUTCOME_PASSED);
+    size_t count, found = 0;
+    const struct lapse_rule *rules = lapse_rule_table(&count);
+    for (size_t i = 0; i < count; i++) {
+        bool broke = verdict->tallied_first[i] >= 0;
+        cr_expect_eq(verdict->tallied[i] > 0, broke, "%s", rules[i].id);
+        if (broke) {
+            const struct lapse_history_event *event =
+                lapse_history_at(sketch.history, (size_t)verdict->tallied_first[i]);
+            cr_expect(event->kind == LAPSE_HISTORY_APPLY && event->step == 1, "%s", rules[i].id);
+            found += verdict->tallied[i] == 2;
+        }
+    }
+    cr_expect_eq(found, 3, "KV-01, KV-03 and KV-13, twice each");
+    finish(&bench, &sketch);
+}
+
 Test(judge, one_error_where_rule_and_expectation_fail_together) {
     struct bench bench;
     struct sketch sketch;

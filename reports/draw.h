@@ -84,6 +84,6 @@ enum lapse_touch { LAPSE_TOUCH_NONE = 0, LAPSE_TOUCH_IDLE = 1, LAPSE_TOUCH_JUDGE
 enum lapse_touch lapse_touch_of(const struct lapse_totals *totals, const char *id);
 
 extern const lapse_format lapse_format_pretty, lapse_format_tap, lapse_format_junit,
-    lapse_format_jsonl, lapse_format_digests;
+    lapse_format_jsonl, lapse_format_digests, lapse_format_tally;
 
 #endif

@@ -9,8 +9,9 @@ static const lapse_format *const formats[] = {
     &lapse_format_junit,
     &lapse_format_jsonl,
     &lapse_format_digests,
+    &lapse_format_tally,
 };
-static const char *const names[] = {"pretty", "tap", "junit", "jsonl", "digests", NULL};
+static const char *const names[] = {"pretty", "tap", "junit", "jsonl", "digests", "tally", NULL};
 
 const lapse_format *lapse_format_find(const char *name) {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {

@@ -247,7 +247,7 @@ Test(format, mistaken_file_is_one_entry_in_every_format) {
     static const char *const wanted[] = {"FAIL  s/x.yaml", "not ok 5 - s/x.yaml: mistakes",
                                          "<error type=\"KV-03\"",
                                          "\"mistakes\": [{\"code\": \"KV-03\"",
-                                         "# s/x.yaml: mistakes"};
+                                         "# s/x.yaml: mistakes", "mistaken\t"};
     for (size_t i = 0; lapse_format_names()[i] != NULL; i++) {
         struct lapse_out bytes, out;
         size_t index = 4;

@@ -20,6 +20,7 @@ static bool value_of(struct cursor *cursor, const struct lapse_cli_option *optio
                      const char *attached, const char **ret);
 static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *option,
                          const char *value);
+static bool apply_flag(struct lapse_cli_options *options, const char *name);
 static bool apply_number(struct cursor *cursor, const char *name, const char *value);
 static bool apply_report(struct cursor *cursor, const char *value);
 static bool apply_color(struct cursor *cursor, const char *value);
@@ -51,6 +52,10 @@ static const struct lapse_cli_command commands[] = {
      "  lapse contracts\n  lapse contracts FENCE-03\n"
      "  lapse contracts --profile nats     kept, or broken by which policy, with a scenario\n",
      NULL, lapse_cli_contracts},
+    {"self-test", "Show that every check can fail: plant bugs, catch them.", "", 0, 0,
+     "  lapse self-test             each planted bug, and what catches it\n"
+     "  lapse self-test --matrix    every bug by every rule, over all suites\n",
+     "Exit: 0 all caught, 1 a bug survived or a rule is idle\n", lapse_cli_self_test},
     {"explain", "The long form of a contract or of a mistake.", "CODE", 1, 1,
      "  lapse explain Y104\n  lapse explain LEASE-07\n", NULL, lapse_cli_explain},
     {"help", "The scenario language, exit codes, and more.", "[TOPIC]", 0, 1,
@@ -59,12 +64,12 @@ static const struct lapse_cli_command commands[] = {
     {NULL, NULL, NULL, 0, 0, NULL, NULL, NULL},
 };
 
-#define EVERY " run replay lint contracts explain help version "
+#define EVERY " run replay lint contracts self-test explain help version "
 
 static const struct lapse_cli_option options_table[] = {
     {'k', NULL, "EXPR", "names that match: words, and, or, not, ( )", " run "},
     {'x', NULL, NULL, "stop at the first failure", " run "},
-    {'j', NULL, "N", "scenario files at a time (0: one for each core)", " run "},
+    {'j', NULL, "N", "scenario files at a time (0: one for each core)", " run self-test "},
     {0, "seed", "N", "the seed of all chance (1)", " run replay "},
     {0, "runs", "N", "N seeds from --seed on; once where no chance is drawn", " run "},
     {0, "check-determinism", NULL, "make each run again; another history: exit 7", " run replay "},
@@ -74,9 +79,12 @@ static const struct lapse_cli_option options_table[] = {
     {0, "row", "N", "only row N of `vary`, from 0", " run replay "},
     {0, "promise", "strict", "a break of what the profile does not promise fails too",
      " run replay "},
+    {0, "tally", NULL, "nothing ends a run: what each rule alone would find", " run "},
+    {0, "matrix", NULL, "every bug in every scenario, judged by each rule alone", " self-test "},
     {0, "profile", "NAME", "what it keeps and breaks; scenarios are looked for in PATH",
      " contracts "},
-    {0, "report", "FORMAT[=PATH]", "pretty, tap, junit, jsonl or digests; repeatable", " run "},
+    {0, "report", "FORMAT[=PATH]", "pretty, tap, junit, jsonl, digests or tally; repeatable",
+     " run "},
     {'q', NULL, NULL, "failures only", " run "},
     {'v', NULL, NULL, "each scenario's steps; -vv: every event", " run "},
     {'v', NULL, NULL, "every event (without: the steps)", " replay "},
@@ -241,16 +249,7 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
     default:
         break;
     }
-    if (strcmp(option->name, "coverage") == 0) {
-        options->coverage = true;
-        return true;
-    }
-    if (strcmp(option->name, "check-determinism") == 0) {
-        options->check_determinism = true;
-        return true;
-    }
-    if (strcmp(option->name, "model") == 0) {
-        options->compare_model = true;
+    if (apply_flag(options, option->name)) {
         return true;
     }
     if (strcmp(option->name, "report") == 0) {
@@ -265,6 +264,27 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
     }
     return strcmp(option->name, "color") == 0 ? apply_color(cursor, value)
                                               : apply_number(cursor, option->name, value);
+}
+
+/* Whether it is one of those that take no value; they are set then. */
+static bool apply_flag(struct lapse_cli_options *options, const char *name) {
+    const struct {
+        const char *name;
+        bool *flag;
+    } flags[] = {
+        {"check-determinism", &options->check_determinism},
+        {"coverage", &options->coverage},
+        {"matrix", &options->matrix},
+        {"model", &options->compare_model},
+        {"tally", &options->tally},
+    };
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        if (strcmp(flags[i].name, name) == 0) {
+            *flags[i].flag = true;
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool apply_number(struct cursor *cursor, const char *name, const char *value) {
@@ -307,7 +327,7 @@ static bool apply_report(struct cursor *cursor, const char *value) {
     const lapse_format *format = lapse_format_find(name);
     if (format == NULL || (equals != NULL && equals[1] == '\0')) {
         lapse_error_set(cursor->err, LAPSE_INVALID,
-                        "--report takes pretty, tap, junit, jsonl or digests, and =PATH if it "
+                        "--report takes pretty, tap, junit, jsonl, digests or tally, and =PATH if it "
                         "goes to a file, not '%s'",
                         value);
         return false;

@@ -12,6 +12,7 @@ enum {
     LAPSE_CLI_REPORTS_MAX = 8,
     LAPSE_CLI_JOBS_MAX = 256,
     LAPSE_CLI_RUNS_MAX = 100000000,
+    LAPSE_CLI_PATH_MAX = 4096,
     LAPSE_CLI_WIDTH = 100, /* where the output is no terminal */
     LAPSE_CLI_WIDTH_MAX = 160
 };
@@ -53,6 +54,8 @@ struct lapse_cli_options {
     bool check_determinism; /* each run is made again and compared */
     bool coverage;          /* at the end each contract, with how often it was judged */
     bool promise_strict;    /* --promise strict: also what the profile does not promise is judged */
+    bool tally;             /* --tally: nothing ends a run, breaks are counted by rule */
+    bool matrix;            /* --matrix */
     const char *profile;    /* --profile NAME */
     bool has_row;
     int32_t row;
@@ -64,6 +67,7 @@ struct lapse_cli_options {
         bool no_color;
         bool out_terminal;
         int out_width;
+        char self[LAPSE_CLI_PATH_MAX]; /* the program's own path */
     } around;
 };
 
@@ -122,6 +126,7 @@ int lapse_cli_replay(const struct lapse_cli_options *options);
 int lapse_cli_lint(const struct lapse_cli_options *options);
 int lapse_cli_contracts(const struct lapse_cli_options *options);
 int lapse_cli_breaks(const struct lapse_cli_options *options); /* contracts --profile NAME */
+int lapse_cli_self_test(const struct lapse_cli_options *options);
 int lapse_cli_explain(const struct lapse_cli_options *options);
 int lapse_cli_help(const struct lapse_cli_options *options);
 int lapse_cli_version(const struct lapse_cli_options *options);

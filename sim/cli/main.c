@@ -17,7 +17,7 @@ enum { WIDTH_MIN = 60 };
 
 static bool descriptors_ready(void);
 static int out_check(int code);
-static void look_around(struct lapse_cli_options *options);
+static void look_around(const char *name, struct lapse_cli_options *options);
 
 int main(int argc, char **argv) {
     struct lapse_cli_options options;
@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
         free(paths);
         return LAPSE_EXIT_BUG;
     }
-    look_around(&options);
+    look_around(argv[0], &options);
     int code = LAPSE_EXIT_PASSED;
     if (!lapse_cli_parse(argc, argv, paths, &options, &err)) {
         code = lapse_cli_complain(LAPSE_EXIT_USAGE, "%s", err.message);
@@ -74,13 +74,17 @@ struct lapse_style lapse_cli_style(const struct lapse_cli_options *options) {
                                options->coverage};
 }
 
-static void look_around(struct lapse_cli_options *options) {
+static void look_around(const char *name, struct lapse_cli_options *options) {
     const char *no_color = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
     options->around.no_color = (no_color != NULL && no_color[0] != '\0') || terminal == NULL ||
                                strcmp(terminal, "dumb") == 0;
     options->around.out_terminal = isatty(STDOUT_FILENO) == 1;
     options->around.out_width = LAPSE_CLI_WIDTH;
+    ssize_t len = readlink("/proc/self/exe", options->around.self, LAPSE_CLI_PATH_MAX - 1);
+    if (len < 0) {
+        (void)snprintf(options->around.self, LAPSE_CLI_PATH_MAX, "%s", name);
+    }
     struct winsize size;
     if (options->around.out_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
         size.ws_col > 0) {

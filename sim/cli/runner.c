@@ -86,6 +86,7 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
     plan->compare_model = choice.options->compare_model;
     plan->promise_strict = choice.options->promise_strict;
     plan->the_case.promise_strict = plan->promise_strict;
+    plan->the_case.tally = choice.options->tally;
     memset(ret, 0, sizeof *ret);
     ret->view = (struct lapse_result_view){
         .file = file->source.name,

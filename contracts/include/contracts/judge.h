@@ -24,6 +24,8 @@ struct lapse_case {
     const char *const *violates; /* contract ids that must break */
     const struct lapse_place *violates_places;
     bool promise_strict; /* a break of what the setup's policies give up fails the run too */
+    bool tally;          /* nothing ends the run: each rule's breaks are counted, as if it judged
+                            alone, and expectations are not looked at */
     size_t sometimes_count;
     const struct lapse_pattern *sometimes;
     size_t measure_count;
@@ -55,6 +57,8 @@ struct lapse_verdict {
     const int64_t *violations; /* by rule: listed violations that came */
     const int64_t *unpromised; /* by rule: breaks, not listed, of what the policies give up */
     const int64_t *unpromised_first; /* by rule: the event of the first of them; -1: none came */
+    const int64_t *tallied;          /* by rule, with case->tally: breaks that nothing announced */
+    const int64_t *tallied_first;    /* by rule: the event of the first of them; -1: none came */
     const bool *sometimes;     /* by case->sometimes: came true */
     const struct lapse_measured *measured;
     const struct lapse_slack *slacks; /* LAPSE_SLACKS of them */
