@@ -327,8 +327,8 @@ static bool apply_report(struct cursor *cursor, const char *value) {
     const lapse_format *format = lapse_format_find(name);
     if (format == NULL || (equals != NULL && equals[1] == '\0')) {
         lapse_error_set(cursor->err, LAPSE_INVALID,
-                        "--report takes pretty, tap, junit, jsonl, digests or tally, and =PATH if it "
-                        "goes to a file, not '%s'",
+                        "--report takes pretty, tap, junit, jsonl, digests or tally, and =PATH if "
+                        "it goes to a file, not '%s'",
                         value);
         return false;
     }

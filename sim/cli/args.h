@@ -111,6 +111,14 @@ void lapse_cli_print(struct lapse_out *out);
  * begins at column `at`, the others are indented. */
 void lapse_cli_wrap(struct lapse_out *out, const char *text, int at, int indent);
 
+struct lapse_bug;
+/* caught.c: how many planted bugs from the *at-th of the table on must break a contract. The first
+ * goes to *ret (NULL: none), and *at behind it. */
+size_t lapse_cli_caught(const char *id, size_t *at, const struct lapse_bug **ret);
+/* Appends where a contract comes from, whether a rule judges it, and the first such bug with its
+ * scenario: lines behind its sentence. */
+void lapse_cli_caught_line(struct lapse_out *out, const struct lapse_contract *contract);
+
 /* match.c: -k. An expression of and, or, not, parentheses and phrases; a phrase is in the name, in
  * any case of letters. */
 bool lapse_cli_match(const char *expression, const char *name);

@@ -1,4 +1,5 @@
-/* `lapse contracts [ID]`: the catalogue. With a profile, see breaks.c. */
+/* `lapse contracts [ID]`: the catalogue, and what shows that each check can fail. With a profile, see
+ * breaks.c. */
 #include <string.h>
 
 #include "args.h"
@@ -28,16 +29,12 @@ int lapse_cli_contracts(const struct lapse_cli_options *options) {
 static int list(void) {
     size_t count;
     const struct lapse_contract *contracts = lapse_contract_table(&count);
-    struct lapse_out out, text;
+    struct lapse_out out;
     lapse_out_init(&out, lapse_alloc_libc());
-    lapse_out_init(&text, lapse_alloc_libc());
     for (size_t i = 0; i < count; i++) {
-        lapse_out_format(&text, "%s%s", contracts[i].sentence,
-                         lapse_rule_exists(contracts[i].id) ? "" : " (not judged yet)");
         lapse_out_format(&out, "%-*s ", INDENT - 1, contracts[i].id);
-        lapse_cli_wrap(&out, text.text != NULL ? text.text : "", INDENT, INDENT);
-        out.failed = out.failed || text.failed;
-        lapse_out_free(&text);
+        lapse_cli_wrap(&out, contracts[i].sentence, INDENT, INDENT);
+        lapse_cli_caught_line(&out, &contracts[i]);
     }
     int code = out.failed ? lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out") : 0;
     lapse_cli_print(&out);

@@ -3,10 +3,12 @@
 
 #include "args.h"
 #include "codes.h"
+#include "fuzz/bugs.h"
 
 enum { INDENT = 2 };
 
 static void explain_contract(struct lapse_out *out, const struct lapse_contract *contract);
+static void put_bugs(struct lapse_out *out, const char *id);
 static void put_text(struct lapse_out *out, const char *text);
 
 int lapse_cli_explain(const struct lapse_cli_options *options) {
@@ -42,6 +44,22 @@ static void explain_contract(struct lapse_out *out, const struct lapse_contract 
         put_text(out, contract->why);
     }
     lapse_out_format(out, "\nFrom: %s\n", contract->source);
+    put_bugs(out, contract->id);
+}
+
+/* The check can fail: each of these was planted, and it saw it. */
+static void put_bugs(struct lapse_out *out, const char *id) {
+    const struct lapse_bug *bug;
+    size_t at = 0;
+    if (lapse_cli_caught(id, &at, &bug) > 0) {
+        lapse_out_text(out, "\nPlanted bugs that it must catch (lapse self-test):\n");
+    }
+    while (bug != NULL) {
+        lapse_out_format(out, "\n  %s\n", bug->name);
+        put_text(out, bug->about);
+        lapse_out_format(out, "  in %s\n", bug->scenario);
+        (void)lapse_cli_caught(id, &at, &bug);
+    }
 }
 
 static void put_text(struct lapse_out *out, const char *text) {
