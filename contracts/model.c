@@ -12,15 +12,6 @@ static void maybe_key(struct lapse_model *model, const struct lapse_command *com
 static void maybe_session(struct lapse_model *model, struct lapse_bytes name);
 static void unlearn(struct lapse_model *model, const struct lapse_command *command);
 
-bool lapse_model_covers(const struct lapse_policies *policies) {
-    for (size_t i = 0; i < LAPSE_POLICIES; i++) {
-        if (policies->value[i] != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 enum lapse_status lapse_model_open(const lapse_alloc *alloc, const struct lapse_setup *setup,
                                    struct lapse_model **ret) {
     struct lapse_model *model = lapse_alloc_zero(alloc, sizeof(*model));
@@ -28,6 +19,7 @@ enum lapse_status lapse_model_open(const lapse_alloc *alloc, const struct lapse_
         return LAPSE_NOMEM;
     }
     model->alloc = alloc;
+    model->policies = setup->policies;
     model->tenure = 1;
     model->wall = setup->epoch;
     lapse_chunks_init(&model->chunks, alloc);
@@ -207,7 +199,7 @@ struct lapse_answer lapse_model_plain(const struct lapse_model *model, enum laps
 
 void lapse_model_run(struct lapse_model *model, const struct lapse_command *command,
                      const struct lapse_answer *told, struct lapse_model_answer *ret) {
-    if (lapse_model_mistimed(command)) {
+    if (lapse_model_mistimed(model, command)) {
         ret->answer.status = LAPSE_INVALID;
         return;
     }
@@ -275,7 +267,8 @@ static void answer(struct lapse_model *model, const struct lapse_command *comman
         lapse_model_read_wall(model, told->wall, true);
     }
     lapse_model_before_words(model, command, told->wall);
-    if (command->request.len > 0 && lapse_model_recall(model, command, told, ret)) {
+    if (command->request.len > 0 && !lapse_model_forgets(model, command) &&
+        lapse_model_recall(model, command, told, ret)) {
         return;
     }
     if (command->verb == LAPSE_VERB_BATCH) {

@@ -36,18 +36,23 @@ bool lapse_model_malformed(struct lapse_model *model, const struct lapse_command
            (bucket == NULL || !lapse_model_unsure(model, &bucket->name));
 }
 
-bool lapse_model_mistimed(const struct lapse_command *command) {
-    const struct lapse_term *term = &command->u.write.term;
-    bool keeps = term->given == LAPSE_TERM_KEEP;
+bool lapse_model_mistimed(struct lapse_model *model, const struct lapse_command *command) {
+    bool keeps = command->u.write.term.given == LAPSE_TERM_KEEP;
+    bool writes = command->verb == LAPSE_VERB_SET || command->verb == LAPSE_VERB_CREATE ||
+                  command->verb == LAPSE_VERB_UPDATE || command->verb == LAPSE_VERB_EXPIRE;
+    const struct lapse_term *term =
+        writes ? lapse_model_own_term(model, lapse_model_bucket(model, command->bucket, false),
+                                      command)
+               : NULL;
     bool joins = command->verb == LAPSE_VERB_ACQUIRE && command->u.lease.session.len > 0;
     switch (command->verb) {
     case LAPSE_VERB_SET:
     case LAPSE_VERB_UPDATE:
-        return !own_term_fits(term);
+        return term == NULL || !own_term_fits(term);
     case LAPSE_VERB_CREATE:
-        return keeps || !own_term_fits(term);
+        return keeps || term == NULL || !own_term_fits(term);
     case LAPSE_VERB_EXPIRE:
-        return keeps || term->given == 0 || !own_term_fits(term);
+        return keeps || command->u.write.term.given == 0 || term == NULL || !own_term_fits(term);
     case LAPSE_VERB_ACQUIRE:
     case LAPSE_VERB_EXTEND:
         return joins ? command->u.lease.session.len > LAPSE_KEY_BYTES_MAX
@@ -60,17 +65,19 @@ bool lapse_model_mistimed(const struct lapse_command *command) {
         return command->u.watch.from == LAPSE_WATCH_REVISION && command->u.watch.revision < 1;
     case LAPSE_VERB_OPEN:
     case LAPSE_VERB_ALTER:
-        return !lapse_model_config_fits(&command->u.open.config);
+        return !lapse_model_config_fits(model, &command->u.open.config);
     default:
         return false;
     }
 }
 
-bool lapse_model_config_fits(const struct lapse_bucket_config *config) {
+bool lapse_model_config_fits(const struct lapse_model *model,
+                             const struct lapse_bucket_config *config) {
     const struct lapse_term *term = &config->term;
     bool fixed = term->given == 0 || term->given == LAPSE_TERM_TTL ||
                  term->given == LAPSE_TERM_IDLE;
-    return fixed && own_term_fits(term) && config->markers.ns >= 0 &&
+    bool marks = lapse_model_policy(model, LAPSE_POLICY_MARKERS) == 0 || config->markers.ns <= 0;
+    return fixed && marks && own_term_fits(term) && config->markers.ns >= 0 &&
            config->history <= LAPSE_HISTORY_MAX && config->first_revision >= 0;
 }
 

@@ -66,8 +66,11 @@ void lapse_model_write(struct lapse_model *model, const struct lapse_command *co
         return;
     }
     enum lapse_model_state state = lapse_model_key_state(model, key);
-    ret->answer.status = lapse_model_term_of(model, &command->u.write.term, &bucket->config.term,
-                                             &record.term);
+    const struct lapse_term *own = lapse_model_own_term(model, bucket, command);
+    LAPSE_ASSERT(own != NULL);
+    ret->answer.status =
+        lapse_model_term_of(model, own, lapse_model_usual_term(model, bucket), &record.term);
+    lapse_model_bound_term(model, bucket, &record.term);
     bool joins = record.term.session != NULL && record.term.session->unsure;
     ret->open = state == LAPSE_MODEL_UNSURE || joins;
     if (ret->answer.status != LAPSE_OK || (ret->open && told->status != LAPSE_OK)) {
@@ -81,7 +84,7 @@ void lapse_model_write(struct lapse_model *model, const struct lapse_command *co
     if (!ret->open && refused(command, key, state, ret)) {
         return;
     }
-    bool keeps = command->u.write.term.given == LAPSE_TERM_KEEP;
+    bool keeps = lapse_model_keeps_end(model, bucket, own);
     if (keeps && state == LAPSE_MODEL_LIVE) {
         record.term = key->newest->term;
     }
@@ -157,10 +160,11 @@ void lapse_model_retime(struct lapse_model *model, const struct lapse_command *c
     if (key == NULL) {
         return;
     }
-    bool persists = command->verb == LAPSE_VERB_PERSIST;
+    const struct lapse_term *own = lapse_model_own_term(model, bucket, command);
+    LAPSE_ASSERT(own != NULL);
     enum lapse_model_state state = lapse_model_key_state(model, key);
-    ret->answer.status =
-        lapse_model_term_of(model, persists ? &none : &command->u.write.term, &none, &term);
+    ret->answer.status = lapse_model_term_of(model, own, &none, &term);
+    lapse_model_bound_term(model, bucket, &term);
     ret->open = state == LAPSE_MODEL_UNSURE || (term.session != NULL && term.session->unsure);
     if (ret->answer.status != LAPSE_OK || (ret->open && told->status != LAPSE_OK)) {
         return;
@@ -170,6 +174,14 @@ void lapse_model_retime(struct lapse_model *model, const struct lapse_command *c
     }
     if (state == LAPSE_MODEL_ABSENT) {
         ret->answer.status = LAPSE_ABSENT;
+        return;
+    }
+    if (command->verb == LAPSE_VERB_EXPIRE && own->given == 0) {
+        ret->open = ret->open || key->newest == NULL; /* it has looked past the term */
+        if (!ret->open) {
+            ret->answer.revision = key->newest->revision;
+            lapse_model_show_end(model, &key->newest->term, &ret->answer);
+        }
         return;
     }
     /* The term alone is new, and of a key that is open, what it is the term of is not known. */

@@ -81,7 +81,8 @@ static void acquire(struct lapse_model *model, const struct lapse_command *comma
         return;
     }
     if (!ret->open && lapse_model_lease_state(model, lease) == LAPSE_MODEL_LIVE) {
-        bool own = lapse_bytes_equal(lease->owner, command->u.lease.owner);
+        bool own = lapse_bytes_equal(lease->owner, command->u.lease.owner) &&
+                   lapse_model_policy(model, LAPSE_POLICY_ACQUIRE_AGAIN) == 0;
         ret->answer.renewed = own;
         show(model, lease, own ? LAPSE_OK : LAPSE_HELD, ret);
         return;
@@ -147,7 +148,7 @@ static void release(struct lapse_model *model, const struct lapse_command *comma
         return;
     }
     if (!ret->open && lapse_model_lease_state(model, lease) == LAPSE_MODEL_ABSENT) {
-        ret->answer.status = LAPSE_ABSENT;
+        ret->answer.status = lapse_model_nothing_to_release(model);
         return;
     }
     if (!ret->open && !named(command, lease)) {

@@ -150,6 +150,7 @@ struct lapse_model_counters {
 
 struct lapse_model {
     const lapse_alloc *alloc;
+    struct lapse_policies policies;
     struct lapse_chunks chunks; /* names, records, openings: they stay where they are */
     bool failed;                /* memory ran out */
     struct lapse_steady store;  /* the instant of the present command */
@@ -218,9 +219,29 @@ void lapse_model_sure(const struct lapse_model *model, struct lapse_model_name *
  * looked at of all calls of a batch before any is made; or for a term that cannot be, which is
  * looked at when the call's turn comes. */
 bool lapse_model_malformed(struct lapse_model *model, const struct lapse_command *command);
-bool lapse_model_mistimed(const struct lapse_command *command);
+bool lapse_model_mistimed(struct lapse_model *model, const struct lapse_command *command);
 /* Whether a bucket may have these words. */
-bool lapse_model_config_fits(const struct lapse_bucket_config *config);
+bool lapse_model_config_fits(const struct lapse_model *model,
+                             const struct lapse_bucket_config *config);
+
+/* ---- model_policy.c */
+unsigned lapse_model_policy(const struct lapse_model *model, enum lapse_policy policy);
+/* The term that counts as a write's own; NULL: it may have none. */
+const struct lapse_term *lapse_model_own_term(const struct lapse_model *model,
+                                              const struct lapse_model_bucket *bucket,
+                                              const struct lapse_command *command);
+/* The term of a write without its own. */
+const struct lapse_term *lapse_model_usual_term(const struct lapse_model *model,
+                                                const struct lapse_model_bucket *bucket);
+/* Whether a write with this term of its own leaves a live key's end as it is. */
+bool lapse_model_keeps_end(const struct lapse_model *model, const struct lapse_model_bucket *bucket,
+                           const struct lapse_term *own);
+/* Brings the end of a key's own ttl into its bucket's bounds. */
+void lapse_model_bound_term(const struct lapse_model *model,
+                            const struct lapse_model_bucket *bucket,
+                            struct lapse_model_term *term);
+enum lapse_status lapse_model_nothing_to_release(const struct lapse_model *model);
+bool lapse_model_forgets(struct lapse_model *model, const struct lapse_command *command);
 
 /* ---- model_term.c */
 /* The term of a call from now on: its own, else the bucket's, else none. OK, RANGE or LOST; *ret's

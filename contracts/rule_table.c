@@ -1,4 +1,5 @@
 /* The table of rules: the list of rules.h as data. */
+#include "contracts/model.h"
 #include "rules.h"
 
 #include <string.h>
@@ -27,4 +28,8 @@ bool lapse_rule_exists(const char *id) {
             return true;
     }
     return false;
+}
+
+bool lapse_rule_judges(const char *id, const struct lapse_policies *policies) {
+    return lapse_rule_exists(id) && (strcmp(id, "LIN-01") != 0 || lapse_model_covers(policies));
 }

@@ -59,6 +59,11 @@ Test(rules, exist_for_the_ids_of_the_table_alone) {
     const struct lapse_rule *rules = lapse_rule_table(&count);
     for (size_t i = 0; i < count; i++)
         cr_assert(lapse_rule_exists(rules[i].id), "%s", rules[i].id);
+    struct lapse_policies policies = {{0}};
+    cr_assert(lapse_rule_judges("LIN-01", &policies));
+    policies.value[LAPSE_POLICY_OLDER] = 1;
+    cr_assert_not(lapse_rule_judges("LIN-01", &policies), "the model does not speak for it");
+    cr_assert(lapse_rule_judges("KV-01", &policies));
     static const char *const others[] = {"REPL-01", "KV-99", "KV-0", "kv-01", ""};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         cr_assert_not(lapse_rule_exists(others[i]), "%s", others[i]);

@@ -361,6 +361,9 @@ static void open_buckets(struct run *run, struct lapse_setup_bucket *declared) {
     for (int i = 0; i < 3; i++) {
         declared[i].name = lapse_bytes_of(buckets[i]);
         declared[i].config = some_words(run);
+        if (run->options.policies.value[LAPSE_POLICY_MARKERS] != 0) {
+            declared[i].config.markers.ns = 0;
+        }
         if (i == 1 && run->seed % 4 == 0) {
             declared[i].config.first_revision = INT64_MAX - draw(run, 40); /* they run out */
         }
@@ -368,6 +371,19 @@ static void open_buckets(struct run *run, struct lapse_setup_bucket *declared) {
             run->store, declared[i].name, &declared[i].config, &run->r, &run->err);
         SOUND(status);
     }
+}
+
+/* Every second seed has policies of its own, as far as the model speaks for them. */
+static struct lapse_policies some_policies(struct run *run) {
+    struct lapse_policies policies = {{0}};
+    for (int i = 0; run->seed % 2 == 1 && i < LAPSE_POLICIES; i++) {
+        uint8_t value = (uint8_t)draw(run, 3);
+        struct lapse_policies more = policies;
+        more.value[i] = value;
+        bool may = lapse_policies_check(&more, NULL) == LAPSE_OK && lapse_model_covers(&more);
+        policies = may ? more : policies;
+    }
+    return policies;
 }
 
 static void run_seed(int seed, bool in_file) {
@@ -381,6 +397,7 @@ static void run_seed(int seed, bool in_file) {
     lapse_sim_disk_init(&run.disk, lapse_alloc_libc(), &run.trouble);
     run.vfs = in_file ? lapse_sim_vfs_make(&run.disk) : NULL;
     run.options.clock = lapse_clock_manual_vtable(&run.clock);
+    setup.policies = run.options.policies = some_policies(&run);
     open_store(&run);
     open_buckets(&run, declared);
     cr_assert_eq(lapse_model_open(lapse_alloc_libc(), &setup, &run.model), LAPSE_OK);

@@ -70,7 +70,7 @@ static void show_all(const struct lapse_cli_witnesses *witnesses,
         }
         lapse_out_format(out, "%-*s ", INDENT - 1, contracts[i].id);
         if (lapse_promise_break(policies, contracts[i].id, NULL) == NULL) {
-            bool judged = lapse_rule_exists(contracts[i].id);
+            bool judged = lapse_rule_judges(contracts[i].id, policies);
             lapse_out_text(out, judged ? "kept\n" : "kept (not judged yet)\n");
             continue;
         }

@@ -19,8 +19,8 @@
 
 struct lapse_model;
 
-/* Whether the model speaks for a store with these policies: strict ones. Of others it says
- * nothing, and is not to be asked. */
+/* Whether the model speaks for a store with these policies: strict ones, and others that differ in
+ * a small way (model_policy.c). Of the rest it says nothing, and is not to be asked. */
 bool lapse_model_covers(const struct lapse_policies *policies);
 
 /* A model of a fresh store with the buckets of `setup` (borrowed, as is alloc). OK or NOMEM. */
