@@ -78,6 +78,10 @@ struct lapse_starve_decl {
 
 enum { LAPSE_TIMES_MAX = 10000 };
 
+/* What holds unless it is written: 2000-01-01T00:00:00Z, and `down` of `chaos`. */
+#define LAPSE_EPOCH_DEFAULT_S INT64_C(946684800)
+#define LAPSE_CHAOS_DOWN_NS (10 * LAPSE_NS_PER_S)
+
 /* Heads an unmet line whose word stands for no contract. */
 #define LAPSE_NO_CONTRACT "EXPECT"
 
@@ -392,6 +396,23 @@ struct lapse_decode_input {
 /* *ret is the plan, or NULL if there are mistakes. False: memory ran out. */
 bool lapse_decode_document(const struct lapse_decode_input *input, struct lapse_plan **ret);
 void lapse_decode_free(struct lapse_plan *plan);
+
+/* ---- The words of what was decoded, out of the tables that decode them; NULL: it has none. */
+const char *lapse_decode_verb_word(int verb);
+const char *lapse_decode_probe_word(enum lapse_probe_kind kind);
+const char *lapse_decode_fault_word(enum lapse_fault_kind kind, bool ends);
+const char *lapse_decode_pattern_word(enum lapse_pattern_kind kind);
+const char *lapse_decode_point_word(enum lapse_point_kind kind);
+const char *lapse_decode_action_word(enum lapse_action_kind kind);
+const char *lapse_decode_op_word(enum lapse_op op);
+const char *lapse_decode_record_word(int64_t kind);
+/* `sync` with *ret_value `fail`, or `tear` with NULL. */
+const char *lapse_decode_disk_word(enum lapse_disk_fault disk, const char **ret_value);
+const char *lapse_decode_chaos_disk_word(enum lapse_disk_fault disk);
+/* The answers that `on_WORD` takes; false: the word is no answer of the verb. *ret_rank: 0 an
+ * answer, 1 refused, 2 any. */
+bool lapse_decode_handled(const struct lapse_word *row, const char *word, uint32_t *ret_mask,
+                          int *ret_rank);
 
 /* ---- The node's disk (decode_disk.c). */
 void lapse_decode_disk(struct lapse_decoder *d, const struct lapse_node *map,

@@ -79,6 +79,15 @@ int lapse_decode_verb(const char *word) {
     return row == NULL ? 0 : row->verb;
 }
 
+const char *lapse_decode_verb_word(int verb) {
+    for (size_t i = 0; i < sizeof(verb_rows) / sizeof(verb_rows[0]); i++) {
+        if (verb_rows[i].verb == verb) {
+            return verb_rows[i].word;
+        }
+    }
+    return NULL;
+}
+
 void lapse_decode_call(struct lapse_decoder *d, const struct lapse_word *row,
                        const struct lapse_node *map, struct lapse_plan_step *step) {
     if (strcmp(row->word, "work") == 0) {

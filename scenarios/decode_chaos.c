@@ -3,7 +3,6 @@
 
 enum { CRASHES_MAX = 1000, CRASHES = 2, LOSS_PPM = 200000, DUPLICATE_PPM = 50000 };
 #define PAUSE_NS (60 * LAPSE_NS_PER_S)
-#define DOWN_NS (10 * LAPSE_NS_PER_S)
 #define LATENCY_NS (100 * LAPSE_NS_PER_MS)
 #define WALL_NS (2 * LAPSE_NS_PER_S)
 #define BIT(kind) (UINT32_C(1) << (kind))
@@ -41,7 +40,7 @@ void lapse_decode_chaos(struct lapse_decoder *d) {
     const struct lapse_node *node = d->root->items[at];
     const struct lapse_node *stop_at = NULL;
     bool on = true;
-    chaos->down_ns_max = DOWN_NS;
+    chaos->down_ns_max = LAPSE_CHAOS_DOWN_NS;
     if (node->kind == LAPSE_NODE_MAP) {
         stop_at = lapse_node_get(node, "stop_at");
         for (size_t i = 0; i < node->count; i++) {
@@ -61,6 +60,10 @@ void lapse_decode_chaos(struct lapse_decoder *d) {
     d->node_falls = d->node_falls || chaos->disk != 0;
     d->wants_rows = d->wants_rows || chaos->disk != 0;
     check_end(d, node, stop_at, chaos);
+}
+
+const char *lapse_decode_chaos_disk_word(enum lapse_disk_fault disk) {
+    return disk >= LAPSE_DISK_SYNC_FAIL && disk <= LAPSE_DISK_ROT ? disk_words[disk] : NULL;
 }
 
 static void read_word(struct lapse_decoder *d, const struct lapse_node *key,

@@ -59,6 +59,16 @@ void lapse_decode_stall(struct lapse_decoder *d, const struct lapse_node *map,
     }
 }
 
+const char *lapse_decode_disk_word(enum lapse_disk_fault disk, const char **ret_value) {
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].disk == disk) {
+            *ret_value = rows[i].value;
+            return rows[i].word;
+        }
+    }
+    return NULL;
+}
+
 bool lapse_decode_copy(struct lapse_decoder *d, const struct lapse_word *row,
                        const struct lapse_node *map, struct lapse_plan_step *step) {
     bool restore = strcmp(row->word, "restore") == 0;

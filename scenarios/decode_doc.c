@@ -6,7 +6,7 @@
 #include "contracts/rule.h"
 #include "decode.h"
 
-enum { EPOCH_DEFAULT_S = 946684800, REAP_BOUND_S = 1 };
+enum { REAP_BOUND_S = 1 };
 
 static void init_lists(struct lapse_decoder *d);
 static void free_lists(struct lapse_decoder *d);
@@ -122,7 +122,7 @@ static void decode_head(struct lapse_decoder *d, const struct lapse_decode_input
     plan->line_last = input->line_last;
     plan->row = input->row;
     plan->document = input->document;
-    plan->setup.epoch.ns = EPOCH_DEFAULT_S * LAPSE_NS_PER_S;
+    plan->setup.epoch.ns = LAPSE_EPOCH_DEFAULT_S * LAPSE_NS_PER_S;
     plan->setup.reap_bound.ns = REAP_BOUND_S * LAPSE_NS_PER_S;
     check_top(d);
     lapse_decode_store(d);

@@ -22,6 +22,16 @@ static const struct op_word op_words[] = {
     {"gt", LAPSE_OP_GT}, {"ge", LAPSE_OP_GE}, {"in", LAPSE_OP_IN},
 };
 
+/* Records of a key that are no values. */
+static const struct {
+    const char *word;
+    enum lapse_record_kind kind;
+} record_words[] = {
+    {"delete", LAPSE_RECORD_TOMBSTONE},
+    {"expired", LAPSE_RECORD_MARKER},
+    {"purge", LAPSE_RECORD_PURGE},
+};
+
 static void read_word(struct lapse_decoder *d, const struct lapse_word *row,
                       const struct lapse_node *node, struct lapse_list *words);
 static void read_words(struct lapse_decoder *d, const struct lapse_word *row,
@@ -332,6 +342,24 @@ static void note_never(struct lapse_decoder *d, const struct target *target,
     }
 }
 
+const char *lapse_decode_op_word(enum lapse_op op) {
+    for (size_t i = 0; i < sizeof(op_words) / sizeof(op_words[0]); i++) {
+        if (op_words[i].op == op) {
+            return op_words[i].word;
+        }
+    }
+    return NULL;
+}
+
+const char *lapse_decode_record_word(int64_t kind) {
+    for (size_t i = 0; i < sizeof(record_words) / sizeof(record_words[0]); i++) {
+        if ((int64_t)record_words[i].kind == kind) {
+            return record_words[i].word;
+        }
+    }
+    return NULL;
+}
+
 static enum lapse_op op_of(const char *word) {
     for (size_t i = 0; i < sizeof(op_words) / sizeof(op_words[0]); i++) {
         if (strcmp(op_words[i].word, word) == 0) {
@@ -382,23 +410,15 @@ static struct lapse_operand *read_records(struct lapse_decoder *d, const struct 
 /* {value: delete}, or quotes, make a text of what would be another record. */
 static void read_record(struct lapse_decoder *d, const struct lapse_node *node,
                         struct lapse_operand *ret) {
-    static const struct {
-        const char *word;
-        enum lapse_record_kind kind;
-    } records[] = {
-        {"delete", LAPSE_RECORD_TOMBSTONE},
-        {"expired", LAPSE_RECORD_MARKER},
-        {"purge", LAPSE_RECORD_PURGE},
-    };
     const struct lapse_node *value = lapse_node_get(node, "value");
     if (value != NULL && node->count == 1) {
         (void)lapse_text_operand(d, value, LAPSE_OPERAND_TEXT, ret);
         return;
     }
-    for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
-        if (lapse_node_is(node, records[i].word) && !node->quoted) {
+    for (size_t i = 0; i < sizeof(record_words) / sizeof(record_words[0]); i++) {
+        if (lapse_node_is(node, record_words[i].word) && !node->quoted) {
             ret->kind = LAPSE_OPERAND_RECORD;
-            ret->number = records[i].kind;
+            ret->number = record_words[i].kind;
             return;
         }
     }

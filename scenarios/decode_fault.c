@@ -66,6 +66,15 @@ void lapse_decode_fault(struct lapse_decoder *d, const struct lapse_word *row,
     keep_fault(d, map, target, step);
 }
 
+const char *lapse_decode_fault_word(enum lapse_fault_kind kind, bool ends) {
+    for (size_t i = 0; i < sizeof(fault_rows) / sizeof(fault_rows[0]); i++) {
+        if (fault_rows[i].kind == kind && fault_rows[i].ends == ends) {
+            return fault_rows[i].word;
+        }
+    }
+    return NULL;
+}
+
 void lapse_decode_fault_ends(struct lapse_decoder *d) {
     for (size_t i = 0; i < d->faults.count && d->diags->count <= LAPSE_MISTAKES_MAX; i++) {
         struct lapse_fault_decl *end = lapse_list_at(&d->faults, i);

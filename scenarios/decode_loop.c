@@ -14,6 +14,8 @@ static const char every_answers[] =
 /* Answers that say for certain that the call did nothing. */
 static const char sure_refusals[] = "invalid range locked version too_late";
 
+static const char *const simple_actions[] = {"", "stop", "stop_all", "next", "skip"};
+
 static void read_loop(struct lapse_decoder *d, const struct lapse_line *line,
                       struct lapse_plan_loop *loop);
 static void read_until(struct lapse_decoder *d, const struct lapse_line *line,
@@ -153,6 +155,26 @@ bool lapse_decode_answer(const struct lapse_word *row, const char *word, enum la
     (void)lapse_words_next(row->answers, first, sizeof(first));
     *ret = LAPSE_OK;
     return strcmp(first, word) == 0 || lapse_status_find(word, ret) == 1;
+}
+
+bool lapse_decode_handled(const struct lapse_word *row, const char *word, uint32_t *ret_mask,
+                          int *ret_rank) {
+    enum lapse_status status = LAPSE_OK;
+    *ret_rank = strcmp(word, "refused") == 0 ? 1 : strcmp(word, "any") == 0 ? 2 : 0;
+    if (*ret_rank > 0) {
+        const char *more = *ret_rank == 1 ? sure_refusals : every_answers;
+        *ret_mask = mask_of(row, row->answers, true) | mask_of(row, more, false);
+        return true;
+    }
+    if (!lapse_decode_answer(row, word, &status)) {
+        return false;
+    }
+    *ret_mask = LAPSE_HANDLED_BIT(status);
+    return true;
+}
+
+const char *lapse_decode_action_word(enum lapse_action_kind kind) {
+    return kind >= LAPSE_ACTION_STOP && kind <= LAPSE_ACTION_SKIP ? simple_actions[kind] : NULL;
 }
 
 static void read_loop(struct lapse_decoder *d, const struct lapse_line *line,
@@ -309,20 +331,7 @@ static void note_endless(struct lapse_decoder *d, const struct lapse_node *key,
 static bool handler_mask(struct lapse_decoder *d, const struct lapse_word *row,
                          const struct lapse_node *key, uint32_t *ret_mask, int *ret_rank) {
     const char *word = key->text + 3;
-    enum lapse_status status = LAPSE_OK;
-    *ret_rank = 0;
-    if (strcmp(word, "refused") == 0) {
-        *ret_rank = 1;
-        *ret_mask = mask_of(row, row->answers, true) | mask_of(row, sure_refusals, false);
-        return true;
-    }
-    if (strcmp(word, "any") == 0) {
-        *ret_rank = 2;
-        *ret_mask = mask_of(row, row->answers, true) | mask_of(row, every_answers, false);
-        return true;
-    }
-    if (lapse_decode_answer(row, word, &status)) {
-        *ret_mask = LAPSE_HANDLED_BIT(status);
+    if (lapse_decode_handled(row, word, ret_mask, ret_rank)) {
         return true;
     }
     struct lapse_diag *diag = lapse_mistake_add(
@@ -366,13 +375,12 @@ static uint32_t mask_of(const struct lapse_word *row, const char *words, bool le
 
 static bool read_action(struct lapse_decoder *d, const struct lapse_line *line,
                         const struct lapse_node *node, struct lapse_action *ret) {
-    static const char *const simple[] = {"", "stop", "stop_all", "next", "skip"};
     if (node->kind == LAPSE_NODE_MAP && node->count == 1 && lapse_node_is(node->keys[0], "again")) {
         ret->kind = LAPSE_ACTION_AGAIN;
         return lapse_number_span(d, node->items[0], 0, &ret->again_ns);
     }
     for (int i = LAPSE_ACTION_STOP; i <= LAPSE_ACTION_SKIP; i++) {
-        if (lapse_node_is(node, simple[i])) {
+        if (lapse_node_is(node, simple_actions[i])) {
             ret->kind = (enum lapse_action_kind)i;
         }
     }

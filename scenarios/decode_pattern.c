@@ -79,6 +79,15 @@ bool lapse_decode_pattern(struct lapse_decoder *d, const struct lapse_node *node
     return true;
 }
 
+const char *lapse_decode_pattern_word(enum lapse_pattern_kind kind) {
+    for (size_t i = 0; i < sizeof(pattern_rows) / sizeof(pattern_rows[0]); i++) {
+        if (pattern_rows[i].kind == kind) {
+            return pattern_rows[i].word;
+        }
+    }
+    return NULL;
+}
+
 void lapse_decode_sometimes(struct lapse_decoder *d, const struct lapse_node *sometimes) {
     if (lapse_node_is_null(sometimes) ||
         !lapse_shape_is(d, sometimes, LAPSE_NODE_SEQ, "a list of patterns")) {

@@ -61,6 +61,15 @@ void lapse_decode_point(struct lapse_decoder *d, const struct lapse_node *map,
     }
 }
 
+const char *lapse_decode_point_word(enum lapse_point_kind kind) {
+    for (size_t i = 0; i < ROWS; i++) {
+        if (of_calls[i].kind == kind || of_nodes[i].kind == kind) {
+            return of_calls[i].kind == kind ? of_calls[i].word : of_nodes[i].word;
+        }
+    }
+    return NULL;
+}
+
 void lapse_decode_points_end(struct lapse_decoder *d) {
     for (size_t i = 0; i < d->points.count && d->diags->count <= LAPSE_MISTAKES_MAX; i++) {
         resolve(d, lapse_list_at(&d->points, i));

@@ -50,6 +50,15 @@ void lapse_decode_probe(struct lapse_decoder *d, const struct lapse_word *row,
     }
 }
 
+const char *lapse_decode_probe_word(enum lapse_probe_kind kind) {
+    for (size_t i = 0; i < sizeof(probe_rows) / sizeof(probe_rows[0]); i++) {
+        if (probe_rows[i].kind == kind) {
+            return probe_rows[i].word;
+        }
+    }
+    return NULL;
+}
+
 static void read_kind(struct lapse_decoder *d, const struct lapse_word *row,
                       const struct lapse_node *map, struct lapse_plan_probe *probe,
                       struct lapse_step_check *check) {

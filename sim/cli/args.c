@@ -48,6 +48,14 @@ static const struct lapse_cli_command commands[] = {
      lapse_cli_replay},
     {"lint", "Check scenario files without running them.", "[PATH...]", 0, SIZE_MAX,
      "  lapse lint scenarios/\n", "Exit: 0 no mistakes, 3 mistakes\n", lapse_cli_lint},
+    {"emit", "Write scenarios out as they run, `like` and `vary` resolved.", "FILE[:LINE]", 1, 1,
+     "  lapse emit scenarios/x.yaml:12 --row 2 > row.yaml   one row as a file of its own\n"
+     "  lapse emit scenarios/x.yaml                         all documents, all rows\n"
+     "Comments, `about` and `tags` are the file's, and are not there. What is written\n"
+     "is loaded again and compared before it is printed.\n",
+     "Exit: 0 written, 3 file mistakes, or nothing in the language says it,\n"
+     "      5 nothing selected\n",
+     lapse_cli_emit},
     {"contracts", "List the contracts, or show one.", "[ID|PATH]", 0, 1,
      "  lapse contracts\n  lapse contracts FENCE-03\n"
      "  lapse contracts --profile nats     kept, or broken by which policy, with a scenario\n",
@@ -64,19 +72,18 @@ static const struct lapse_cli_command commands[] = {
     {NULL, NULL, NULL, 0, 0, NULL, NULL, NULL},
 };
 
-#define EVERY " run replay lint contracts self-test explain help version "
+#define EVERY " run replay lint emit contracts self-test explain help version "
 
 static const struct lapse_cli_option options_table[] = {
-    {'k', NULL, "EXPR", "names that match: words, and, or, not, ( )", " run "},
+    {'k', NULL, "EXPR", "names that match: words, and, or, not, ( )", " run emit "},
     {'x', NULL, NULL, "stop at the first failure", " run "},
     {'j', NULL, "N", "scenario files at a time (0: one for each core)", " run self-test "},
     {0, "seed", "N", "the seed of all chance (1)", " run replay "},
     {0, "runs", "N", "N seeds from --seed on; once where no chance is drawn", " run "},
     {0, "check-determinism", NULL, "make each run again; another history: exit 7", " run replay "},
-    {0, "model", NULL, "compare the store's rows with the model's after every call",
-     " run replay "},
+    {0, "model", NULL, "compare store and model after every call", " run replay "},
     {0, "coverage", NULL, "at the end each contract, with how often it was judged", " run "},
-    {0, "row", "N", "only row N of `vary`, from 0", " run replay "},
+    {0, "row", "N", "only row N of `vary`, from 0", " run replay emit "},
     {0, "promise", "strict", "a break of what the profile does not promise fails too",
      " run replay "},
     {0, "tally", NULL, "nothing ends a run: what each rule alone would find", " run "},

@@ -132,6 +132,7 @@ struct lapse_style lapse_cli_style(const struct lapse_cli_options *options);
 int lapse_cli_run(const struct lapse_cli_options *options);
 int lapse_cli_replay(const struct lapse_cli_options *options);
 int lapse_cli_lint(const struct lapse_cli_options *options);
+int lapse_cli_emit(const struct lapse_cli_options *options);
 int lapse_cli_contracts(const struct lapse_cli_options *options);
 int lapse_cli_breaks(const struct lapse_cli_options *options); /* contracts --profile NAME */
 int lapse_cli_self_test(const struct lapse_cli_options *options);

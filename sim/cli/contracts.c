@@ -1,5 +1,5 @@
-/* `lapse contracts [ID]`: the catalogue, and what shows that each check can fail. With a profile, see
- * breaks.c. */
+/* `lapse contracts [ID]`: the catalogue, and what shows that each check can fail. With a
+ * profile, see breaks.c. */
 #include <string.h>
 
 #include "args.h"
