@@ -64,12 +64,12 @@ static enum lapse_status walk_place(struct walk *walk, size_t at, struct lapse_l
         return lapse_error_set(err, LAPSE_CONFLICT, "place %zu: call %u stands there twice", at,
                                place.call);
     }
-    if (!call->open && walk->any && before(answered, walk->latest)) {
+    if ((!call->open || call->lapses) && walk->any && before(answered, walk->latest)) {
         return lapse_error_set(err, LAPSE_CONFLICT,
                                "place %zu: call %u was answered before call %u was sent", at,
                                place.call, walk->latest_call);
     }
-    if (call->after >= 0 && !walk->placed[call->after]) {
+    if (call->after >= 0 && !walk->placed[call->after] && !walk->calls[call->after].lapses) {
         return lapse_error_set(err, LAPSE_CONFLICT, "place %zu: call %u comes before call %d", at,
                                place.call, (int)call->after);
     }

@@ -409,7 +409,7 @@ Test(judge, a_tally_counts_what_each_rule_alone_would_find) {
             found += verdict->tallied[i] == 2;
         }
     }
-    cr_expect_eq(found, 3, "KV-01, KV-03 and KV-13, twice each");
+    cr_expect_eq(found, 4, "KV-01, KV-03, KV-13 and LIN-01, twice each");
     finish(&bench, &sketch);
 }
 

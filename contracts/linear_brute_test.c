@@ -11,6 +11,7 @@ static bool brute_from(const lapse_linear_model *model, const struct lapse_linea
                        size_t count, unsigned placed, const int64_t *state);
 static bool brute_free(const struct lapse_linear_call *calls, size_t count, unsigned placed,
                        size_t next);
+static bool answered_before(const struct lapse_linear_call *a, const struct lapse_linear_call *b);
 static bool precedes(const struct lapse_linear_call *a, const struct lapse_linear_call *b);
 static void check_core(const lapse_linear_model *model, const struct lapse_linear_call *calls,
                        size_t count, const struct lapse_linear_result *result, int64_t seed);
@@ -58,14 +59,24 @@ static bool brute_free(const struct lapse_linear_call *calls, size_t count, unsi
             return false;
         }
     }
+    /* What lapses had to come before all that was sent after its reply. */
+    for (size_t i = 0; calls[next].lapses && i < count; i++) {
+        if ((placed >> i & 1) != 0 && answered_before(&calls[next], &calls[i])) {
+            return false;
+        }
+    }
     int32_t after = calls[next].after;
-    return after < 0 || (placed >> after & 1) != 0;
+    return after < 0 || (placed >> after & 1) != 0 || calls[after].lapses;
+}
+
+static bool precedes(const struct lapse_linear_call *a, const struct lapse_linear_call *b) {
+    return !a->open && answered_before(a, b);
 }
 
 /* Whether a was answered before b was sent; of one instant, ends come first. */
-static bool precedes(const struct lapse_linear_call *a, const struct lapse_linear_call *b) {
-    if (a->open || a->return_ns != b->invoke_ns) {
-        return !a->open && a->return_ns < b->invoke_ns;
+static bool answered_before(const struct lapse_linear_call *a, const struct lapse_linear_call *b) {
+    if (a->return_ns != b->invoke_ns) {
+        return a->return_ns < b->invoke_ns;
     }
     return (a->end && !b->end) || (a->end == b->end && a->return_seq < b->invoke_seq);
 }
@@ -130,15 +141,15 @@ static bool core_linearizable(const lapse_linear_model *model,
                               const struct lapse_linear_result *result, size_t without) {
     struct lapse_linear_call kept[BRUTE_CALLS_MAX];
     memcpy(kept, calls, count * sizeof(*kept));
-    for (size_t i = 0; i < count; i++) {
-        kept[i].open = true;
-    }
+    bool keeps[BRUTE_CALLS_MAX] = {false};
     for (size_t i = 0; i < result->core_count; i++) {
-        uint32_t call = result->core[i];
-        kept[call].open = calls[call].open || i == without;
+        keeps[result->core[i]] = i != without;
     }
     for (size_t i = 0; i < count; i++) {
-        kept[i].open = kept[i].open || (kept[i].after >= 0 && kept[kept[i].after].open);
+        bool follows = kept[i].after >= 0 && kept[kept[i].after].open;
+        if (!kept[i].open && (!keeps[i] || follows)) {
+            kept[i].open = kept[i].lapses = true;
+        }
     }
     return brute_linearizable(model, kept, count);
 }

@@ -1,8 +1,8 @@
 /* The core of a "no": calls whose answers cannot all be right.
  *
- * A call is let go by forgetting its answer: it may then have taken effect at any time from its
- * sending on, or never. What is let go only adds orders, so a call that must be kept while much is
- * kept must be kept for ever, and one walk over all calls, halves first, ends in a minimal core. */
+ * A call is let go by forgetting its answer: it then did what it did between its sending and its
+ * reply, or never. What is let go only adds orders, so a call that must be kept while much is kept
+ * must be kept for ever, and one walk over all calls, halves first, ends in a minimal core. */
 #include "linear_parts.h"
 
 #include <string.h>
@@ -24,6 +24,7 @@ static void carve_by(struct carving *carving, size_t size);
 static bool let_go(struct carving *carving, size_t from, size_t to);
 static enum lapse_linear_verdict keep_if_no(struct carving *carving);
 static enum lapse_linear_verdict decide(struct carving *carving);
+static bool forget(struct lapse_linear_call *call);
 static void forget_followers(const struct carving *carving);
 static void write_core(struct carving *carving);
 
@@ -59,7 +60,9 @@ static void carve(struct carving *carving, const struct lapse_linear_call *calls
     memcpy(carving->tried, calls, carving->count * sizeof(*calls));
     const struct lapse_linear_call *stuck = &calls[carving->result->stuck];
     for (size_t i = 0; i < carving->count; i++) {
-        carving->tried[i].open = calls[i].open || calls[i].invoke_ns > stuck->return_ns;
+        if (calls[i].invoke_ns > stuck->return_ns) {
+            forget(&carving->tried[i]);
+        }
     }
     forget_followers(carving);
     (void)keep_if_no(carving);
@@ -100,11 +103,19 @@ static bool let_go(struct carving *carving, size_t from, size_t to) {
     memcpy(carving->tried, carving->calls, carving->count * sizeof(*carving->calls));
     bool some = false;
     for (size_t i = from; i < to; i++) {
-        some = some || !carving->tried[i].open;
-        carving->tried[i].open = true;
+        some = forget(&carving->tried[i]) || some;
     }
     forget_followers(carving);
     return some;
+}
+
+/* Whether there was an answer to forget. */
+static bool forget(struct lapse_linear_call *call) {
+    if (call->open) {
+        return false;
+    }
+    call->open = call->lapses = true;
+    return true;
 }
 
 /* A call that comes after one which may never have come may never come either. */
@@ -112,7 +123,7 @@ static void forget_followers(const struct carving *carving) {
     for (size_t i = 0; i < carving->count; i++) {
         int32_t after = carving->tried[i].after;
         if (after >= 0 && carving->tried[after].open) {
-            carving->tried[i].open = true;
+            (void)forget(&carving->tried[i]);
         }
     }
 }

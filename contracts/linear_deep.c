@@ -10,6 +10,7 @@ static enum lapse_linear_found try_next(struct lapse_linear_deep *deep);
 static enum lapse_linear_found try_branch(struct lapse_linear_deep *deep,
                                           const struct lapse_linear_frame *frame, uint32_t call,
                                           unsigned branch);
+static enum lapse_linear_found pass_by(struct lapse_linear_deep *deep, uint32_t from);
 static void copy_bits(struct lapse_linear_deep *deep, uint32_t config);
 
 bool lapse_linear_deep_init(struct lapse_linear_deep *deep, const lapse_alloc *alloc, size_t limit,
@@ -89,6 +90,10 @@ static enum lapse_linear_found try_next(struct lapse_linear_deep *deep) {
     const struct lapse_linear_config *config = &deep->seen.items[frame->config];
     /* What was entered from here and left again took these entries. */
     deep->log.count = config->log == LAPSE_LINEAR_NONE ? 0 : (size_t)config->log + 1;
+    if (plan->calls[plan->returns[config->passed]].open && !frame->passed_by) {
+        frame->passed_by = true;
+        return pass_by(deep, frame->config);
+    }
     uint32_t call = lapse_linear_candidate(plan, config->passed, frame->candidate);
     if (call == LAPSE_LINEAR_NONE) {
         deep->frame_count--;
@@ -104,6 +109,14 @@ static enum lapse_linear_found try_next(struct lapse_linear_deep *deep) {
     struct lapse_linear_frame from = *frame;
     frame->branch++;
     return try_branch(deep, &from, call, from.branch);
+}
+
+/* A call that lapses need not have taken effect. */
+static enum lapse_linear_found pass_by(struct lapse_linear_deep *deep, uint32_t from) {
+    struct lapse_linear_config config = deep->seen.items[from];
+    copy_bits(deep, from);
+    config.passed++;
+    return enter(deep, &config);
 }
 
 static enum lapse_linear_found try_branch(struct lapse_linear_deep *deep,

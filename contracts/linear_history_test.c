@@ -3,6 +3,8 @@
 #include "contracts/certificate.h"
 #include "contracts/linear_history.h"
 #include "history_builder_test.h"
+#include "linear_brute_test.h"
+#include "linear_leases_test.h"
 
 #include <criterion/criterion.h>
 
@@ -514,6 +516,41 @@ Test(linear_history, takes_each_call_for_what_it_tells) {
         stories[i].tell(&b);
         cr_expect_eq(verdict_of(&b), stories[i].verdict, "%s", stories[i].name);
     }
+}
+
+Test(linear_history, ten_thousand_calls_on_leases_have_an_order_until_one_is_wrong) {
+    static const struct leases_plan plans[] = {{10, 20, 10000, 0, -1, 1},
+                                               {10, 20, 10000, 10, -1, 2},
+                                               {4, 3, 2000, 100, -1, 3},
+                                               {10, 20, 10000, 10, 5000, 4}};
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        struct builder b = {.calls = 0};
+        cr_assert_eq(lapse_history_open(lapse_alloc_libc(), 0, &b.history, NULL), LAPSE_OK);
+        cr_assert(leases_tell(&plans[i], b.history));
+        cr_expect_eq(verdict_of(&b), plans[i].planted < 0 ? LAPSE_LINEAR_YES : LAPSE_LINEAR_NO,
+                     "%zu", i);
+    }
+}
+
+Test(linear_history, leaves_nothing_behind_when_memory_runs_out) {
+    struct builder b;
+    enum lapse_status status = LAPSE_NOMEM;
+    builder_open(&b);
+    begin_idle(&b);
+    begin_lease(&b);
+    batch(&b, true, "w");
+    listed(&b);
+    ephemeral(&b, false);
+    for (int64_t n = 0; status == LAPSE_NOMEM; n++) {
+        struct scarce scarce;
+        struct lapse_linear_problems problems;
+        scarce_init(&scarce, n);
+        status = lapse_linear_history_read(&scarce.alloc, b.history, &problems, NULL);
+        cr_assert(status == LAPSE_OK || status == LAPSE_NOMEM);
+        lapse_linear_problems_free(&problems);
+        cr_assert_eq(scarce.held, 0);
+    }
+    builder_close(&b);
 }
 
 /* Changes a setup, or a run, so that it is not judged. */

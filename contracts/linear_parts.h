@@ -176,6 +176,7 @@ enum lapse_linear_found lapse_linear_wide_run(struct lapse_linear_wide *wide, ui
 struct lapse_linear_frame {
     uint32_t config; /* in the bag */
     uint32_t candidate, branch;
+    bool passed_by; /* the call that lapses here has been let go */
 };
 struct lapse_linear_deep {
     struct lapse_meter meter;

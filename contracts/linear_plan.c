@@ -95,7 +95,8 @@ static bool reserve(struct lapse_linear_plan *plan) {
     }
     plan->bound = lapse_alloc_zero(plan->alloc, (plan->count + 1) * sizeof(*plan->bound));
     for (size_t i = 0; plan->bound != NULL && i < plan->count; i++) {
-        if (plan->calls[i].after >= 0 && !plan->calls[i].end) {
+        if (plan->calls[i].after >= 0 && !plan->calls[i].end &&
+            !plan->calls[plan->calls[i].after].lapses) {
             plan->bound[plan->calls[i].after] = true;
         }
     }
@@ -115,8 +116,11 @@ static size_t list_moments(const struct lapse_linear_plan *plan, struct moment *
     bool sorted = true;
     for (uint32_t i = 0; i < plan->count; i++) {
         const struct lapse_linear_call *call = &plan->calls[i];
+        if (left_out(plan, i)) {
+            continue;
+        }
         moments[count++] = (struct moment){call->invoke_ns, call->invoke_seq, i, !call->end, false};
-        if (!call->open) {
+        if (!call->open || call->lapses) {
             moments[count++] =
                 (struct moment){call->return_ns, call->return_seq, i, !call->end, true};
         }
@@ -173,7 +177,7 @@ static void note_ranks(struct lapse_linear_plan *plan, const struct moment *mome
     }
     plan->return_count = replies;
     for (uint32_t i = 0; i < plan->count; i++) {
-        if (plan->calls[i].open && !left_out(plan, i)) {
+        if (plan->calls[i].open && !plan->calls[i].lapses && !left_out(plan, i)) {
             plan->bit[i] = 0;
         }
     }
@@ -187,7 +191,7 @@ static bool follow(struct lapse_linear_plan *plan, struct walk *walk, const stru
             if (!answer(plan, walk, call, plan->answered[call])) {
                 return false;
             }
-        } else if (!plan->calls[call].open) {
+        } else if (!plan->calls[call].open || plan->calls[call].lapses) {
             send(plan, walk, call);
         } else if (plan->bit[call] != LAPSE_LINEAR_NONE) {
             plan->bit[call] = plan->bound[call] ? (uint32_t)walk->bit_count++ : 0;

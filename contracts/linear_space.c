@@ -76,7 +76,7 @@ bool lapse_linear_ready(const struct lapse_linear_plan *plan, uint32_t passed, c
     if (after >= 0 && !has_effect(plan, passed, bits, (uint32_t)after)) {
         return false;
     }
-    if (!plan->calls[call].open) {
+    if (!plan->calls[call].open || plan->calls[call].lapses) {
         return true;
     }
     uint32_t twin = plan->twin[call];
@@ -96,7 +96,7 @@ bool lapse_linear_settle(struct lapse_linear_search *search, struct lapse_linear
         uint32_t call = plan->pend[i];
         uint32_t state;
         const int64_t *words = search->states.items + config->state * search->states.words;
-        if (lapse_linear_bit(bits, plan->bit[call]) ||
+        if (plan->calls[call].open || lapse_linear_bit(bits, plan->bit[call]) ||
             !plan->model->looks(plan->model->ctx, words, &plan->calls[call]) ||
             !lapse_linear_ready(plan, config->passed, bits, call)) {
             continue;
@@ -148,7 +148,7 @@ void lapse_linear_bit_clear(uint64_t *bits, uint32_t bit) {
 static bool has_effect(const struct lapse_linear_plan *plan, uint32_t passed, const uint64_t *bits,
                        uint32_t call) {
     uint32_t reply = plan->answered[call];
-    if (reply != LAPSE_LINEAR_NONE && reply < passed) {
+    if (plan->calls[call].lapses || (reply != LAPSE_LINEAR_NONE && reply < passed)) {
         return true;
     }
     if (plan->bit[call] == LAPSE_LINEAR_NONE || plan->sent[call] > plan->answered_at[passed]) {

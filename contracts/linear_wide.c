@@ -87,8 +87,17 @@ static bool settle_next(struct lapse_linear_wide *wide) {
     struct lapse_linear_config config = bag->items[at];
     config.passed = wide->passed;
     memcpy(wide->bits, bag->bits + at * plan->words, plan->words * sizeof(*wide->bits));
-    return lapse_linear_settle(wide->search, &wide->log, &config, wide->bits) &&
-           place(wide, &config);
+    if (!lapse_linear_settle(wide->search, &wide->log, &config, wide->bits)) {
+        return false;
+    }
+    /* A call that lapses need not have taken effect. */
+    bool taken;
+    uint32_t call = plan->returns[wide->passed];
+    if (plan->calls[call].open && !lapse_linear_bit(wide->bits, plan->bit[call]) &&
+        !lapse_linear_bag_put(bag_after(wide), &config, wide->bits, &taken)) {
+        return false;
+    }
+    return place(wide, &config);
 }
 
 static bool work_next(struct lapse_linear_wide *wide) {

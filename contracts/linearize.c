@@ -118,7 +118,8 @@ static enum lapse_status check_calls(const struct lapse_linear_call *calls, size
 
 static const char *call_fault(const struct lapse_linear_call *calls, size_t at) {
     const struct lapse_linear_call *call = &calls[at];
-    if (!call->open && (call->return_ns < call->invoke_ns || precedes(call, call))) {
+    if ((!call->open || call->lapses) &&
+        (call->return_ns < call->invoke_ns || precedes(call, call))) {
         return "its reply lies before its sending; swap the two times";
     }
     if (call->branches < 1 || call->branches > LAPSE_LINEAR_BRANCHES_MAX) {

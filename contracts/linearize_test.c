@@ -29,6 +29,7 @@ static size_t draw_register(struct draw *draw, struct lapse_linear_call *calls) 
             draw_below(draw, 5) == 0 ? LAPSE_REGISTER_NIL : draw_below(draw, 3);
         call->arg[LAPSE_REGISTER_TO] = draw_below(draw, 3);
         call->arg[LAPSE_REGISTER_DONE] = draw_below(draw, 2);
+        call->lapses = call->open && draw_below(draw, 3) == 0;
         if (i > 0 && draw_below(draw, 4) == 0) {
             call->after = (int32_t)draw_below(draw, (int64_t)i);
             call->open = call->open || calls[call->after].open;

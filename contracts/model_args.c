@@ -128,12 +128,13 @@ static bool own_term_fits(const struct lapse_term *term) {
 
 static bool words_fit(const struct lapse_command *command) {
     const struct lapse_bytes *owner = &command->u.session.owner;
-    bool versioned = command->u.write.has_if_version;
     switch (command->verb) {
     case LAPSE_VERB_CREATE:
-        return !versioned && command->u.write.value.len <= LAPSE_VALUE_BYTES_MAX;
+        return !command->u.write.has_if_version &&
+               command->u.write.value.len <= LAPSE_VALUE_BYTES_MAX;
     case LAPSE_VERB_UPDATE:
-        return versioned && command->u.write.value.len <= LAPSE_VALUE_BYTES_MAX;
+        return command->u.write.has_if_version &&
+               command->u.write.value.len <= LAPSE_VALUE_BYTES_MAX;
     case LAPSE_VERB_SET:
         return command->u.write.value.len <= LAPSE_VALUE_BYTES_MAX;
     case LAPSE_VERB_ACQUIRE:

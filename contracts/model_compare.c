@@ -42,6 +42,7 @@ bool lapse_model_agrees(struct lapse_model *model, const struct lapse_command *c
         }
         return same;
     }
+    ret->of_event = want->revision != told->revision && model->event_count > 0;
     same = same_number(ret, "the revision", want->revision, told->revision) &&
            same_flag(ret, "whether it tells a token", want->has_token || want->repeated,
                      told->has_token || want->repeated) &&

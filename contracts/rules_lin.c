@@ -9,8 +9,8 @@
 static const struct lapse_tracked_call *call_of(const struct lapse_trackers *trackers,
                                                 const struct lapse_history_event *event);
 static bool tells_a_decision(const struct lapse_history_event *event);
-static bool replied(const struct lapse_tracked_call *call, const struct lapse_history_event *event,
-                    struct lapse_violation *ret);
+static bool is_decided(const struct lapse_tracked_call *call,
+                       const struct lapse_history_event *event, struct lapse_violation *ret);
 static bool decided_in_time(const struct lapse_tracked_call *call,
                             const struct lapse_history_event *event, struct lapse_violation *ret);
 
@@ -18,9 +18,9 @@ bool lapse_rule_lin_01_premise(const struct lapse_trackers *trackers,
                                const struct lapse_history_event *event) {
     if (trackers->lin->model == NULL)
         return false;
-    if (event->kind == LAPSE_HISTORY_REPLY)
-        return tells_a_decision(event) && call_of(trackers, event) != NULL;
-    return trackers->lin->at == event->seq;
+    bool replied = event->kind == LAPSE_HISTORY_REPLY && tells_a_decision(event) &&
+                   call_of(trackers, event) != NULL;
+    return replied || trackers->lin->at == event->seq;
 }
 
 bool lapse_rule_lin_01_holds(const struct lapse_trackers *trackers,
@@ -28,8 +28,8 @@ bool lapse_rule_lin_01_holds(const struct lapse_trackers *trackers,
                              struct lapse_violation *ret) {
     const struct lapse_tracked_model *lin = trackers->lin;
     const struct lapse_tracked_call *call = call_of(trackers, event);
-    if (event->kind == LAPSE_HISTORY_REPLY)
-        return replied(call, event, ret);
+    if (event->kind == LAPSE_HISTORY_REPLY && lin->at != event->seq)
+        return is_decided(call, event, ret);
     if (event->kind == LAPSE_HISTORY_APPLY && call != NULL && !decided_in_time(call, event, ret))
         return false;
     if (lin->agrees)
@@ -59,8 +59,8 @@ static bool tells_a_decision(const struct lapse_history_event *event) {
            status != LAPSE_TOO_LATE;
 }
 
-static bool replied(const struct lapse_tracked_call *call, const struct lapse_history_event *event,
-                    struct lapse_violation *ret) {
+static bool is_decided(const struct lapse_tracked_call *call,
+                       const struct lapse_history_event *event, struct lapse_violation *ret) {
     const struct lapse_answer *told = &event->u.reply.answer;
     const char *word = lapse_call_word(call->invoke->u.invoke.request.verb);
     if (call->forged || call->decided > 1)

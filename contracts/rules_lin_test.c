@@ -2,6 +2,9 @@
 #include "history_builder_test.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
+
+#include "contracts/rule.h"
 
 #define JOB "jobs/nightly"
 #define SPAN (30 * SECOND)
@@ -109,4 +112,45 @@ Test(rules_lin, compare_what_no_other_rule_looks_at) {
         {"after a jump", "LIN-01", after_a_jump, 0},
     };
     check_twists(twists, sizeof twists / sizeof twists[0]);
+}
+
+/* Where the rule alone first finds a history broken; its length: nowhere. */
+static size_t broken_at(const struct builder *b) {
+    struct lapse_trackers *trackers = NULL;
+    size_t rule = 0, count, at = 0;
+    const struct lapse_rule *rules = lapse_rule_table(&count);
+    while (strcmp(rules[rule].id, "LIN-01") != 0)
+        rule++;
+    cr_assert_eq(lapse_trackers_open(lapse_alloc_libc(), &trackers, NULL), LAPSE_OK);
+    for (bool broken = false; !broken && at < lapse_history_count(b->history); at++) {
+        const struct lapse_history_event *event = lapse_history_at(b->history, at);
+        struct lapse_violation violation = {0};
+        cr_assert_eq(lapse_trackers_look(trackers, event), LAPSE_OK);
+        broken = (rules[rule].kinds & LAPSE_RULE_KIND(event->kind)) != 0 &&
+                 rules[rule].premise(trackers, event) &&
+                 !rules[rule].holds(trackers, event, &violation);
+        if (broken)
+            break;
+        cr_assert_eq(lapse_trackers_absorb(trackers, event), LAPSE_OK);
+    }
+    lapse_trackers_close(trackers);
+    return at;
+}
+
+/* Rules that know more of numbers look at the event first: a number that differs waits for it, and
+ * is told with it, or after it if the event has the right one. */
+Test(rules_lin, a_number_is_told_when_its_event_has_been_looked_at) {
+    for (int64_t twist = 0; twist < 4; twist++) {
+        struct lapse_request set = put_call(LAPSE_VERB_SET, "plain", "k", "v");
+        struct builder b;
+        builder_open(&b);
+        int64_t call = decide(&b, W1, set, wrote(&b, twist % 2 == 1 ? 2 : 1, 0));
+        emit(&b, call, bucket_event(&b, LAPSE_EVENT_PUT, &set.command, twist >= 2 ? 2 : 1));
+        plain_event(&b, LAPSE_HISTORY_NOTE, -1);
+        plain_event(&b, LAPSE_HISTORY_END, -1);
+        static const size_t wanted[] = {6, 5, 3, 3}; /* BEGIN, INVOKE, APPLY, EMIT, NOTE, END */
+        size_t at = broken_at(&b);
+        cr_assert_eq(at, wanted[twist], "twist %d: event %zu", (int)twist, at);
+        builder_close(&b);
+    }
 }

@@ -48,6 +48,12 @@ enum lapse_status lapse_track_model_event(const struct lapse_trackers *trackers,
         lin->at = event->seq;
         lin->agrees =
             lapse_model_emit(lin->model, &event->u.emit.event, event->call > 0, &lin->odd);
+        lin->waits = lin->waits && lin->agrees;
+        break;
+    case LAPSE_HISTORY_REPLY:
+    case LAPSE_HISTORY_END:
+        if (lin->waits)
+            end_call(lin, event);
         break;
     case LAPSE_HISTORY_STEP:
         end_call(lin, event);
@@ -94,8 +100,12 @@ static enum lapse_status replay(const struct lapse_trackers *trackers,
     }
     bool late = !lin->agrees; /* an event of the call before is missing: that is said first */
     lin->at = event->seq;
-    if (!late)
-        lin->agrees = lapse_model_agrees(lin->model, command, &must, told, &lin->odd);
+    if (late)
+        return LAPSE_OK;
+    lin->agrees = lapse_model_agrees(lin->model, command, &must, told, &lin->odd);
+    lin->waits = !lin->agrees && lin->odd.of_event;
+    lin->agrees = lin->agrees || lin->waits;
+    lin->waiting = lin->odd;
     return LAPSE_OK;
 }
 
@@ -130,4 +140,9 @@ static void take_clock(const struct lapse_trackers *trackers,
 static void end_call(struct lapse_tracked_model *lin, const struct lapse_history_event *event) {
     lin->at = event->seq;
     lin->agrees = lapse_model_told_all(lin->model, &lin->odd);
+    if (lin->waits && lin->agrees) {
+        lin->agrees = false;
+        lin->odd = lin->waiting;
+    }
+    lin->waits = false;
 }

@@ -151,7 +151,8 @@ static const struct lapse_emit_row *find_row(enum lapse_word_kind kind, const ch
         size_t count = 0;
         const struct lapse_emit_row *rows = tables[i](&count);
         for (size_t k = 0; k < count; k++) {
-            if (rows[k].kind == kind && strcmp(rows[k].word, word) == 0) {
+            if (rows[k].kind == kind && rows[k].word[0] == word[0] &&
+                strcmp(rows[k].word, word) == 0) {
                 return &rows[k];
             }
         }
@@ -264,9 +265,11 @@ static int32_t begins_at(const struct lapse_emitter *e, enum lapse_emit_section 
         }
     }
     /* Tasks without lines are counted all the same, before or behind those of `steps`. */
-    bool behind =
-        section == LAPSE_EMIT_ACTORS && e->plan->task_count > 0 && e->plan->tasks[0].from_steps;
-    return behind ? INT32_MAX : -1;
+    bool tasks = false;
+    for (size_t i = 0; i < e->plan->task_count; i++) {
+        tasks = tasks || !e->plan->tasks[i].from_steps;
+    }
+    return section == LAPSE_EMIT_ACTORS && tasks && e->plan->tasks[0].from_steps ? INT32_MAX : -1;
 }
 
 static enum lapse_status prove(const struct lapse_emitted *emitted,

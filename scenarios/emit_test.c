@@ -128,6 +128,11 @@ Test(emit, a_document_is_written_as_a_person_would) {
          "lapse: 1\nname: long\nbuckets: {b: {}}\nsteps:\n  - at: 0s\n    set: b/k\n"
          "    value: a long text that fills most of the line\n    ttl: 1s\n"
          "    save: a_long_name_too\n    expect: {end: 1s, rev: {gt: 3}}\n"},
+        {"name: names\nactors: [a, b]\nsteps: [{by: b, acquire: j, for: 1s}, {gone: x/y}]\n"
+         "buckets: {x: {}}\nexpect: [{holder: j, is: absent}]\nrun_for: 2s\n",
+         "lapse: 1\nname: names\nbuckets: {x: {}}\nactors: [a, b]\nsteps:\n"
+         "  - {at: 0s, by: b, acquire: j, for: 1s}\n  - {at: 0s, gone: x/y}\nrun_for: 2s\n"
+         "expect: [{holder: j, is: absent}]\n"},
         {"name: nothing\nsteps: []\n", "lapse: 1\nname: nothing\nsteps: []\n"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

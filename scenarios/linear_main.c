@@ -71,7 +71,7 @@ static bool run_seed(const struct lapse_plan *plan, uint64_t seed, struct tally 
     if (plan->the_case.violates_count > 0) {
         return true;
     }
-    if (lapse_run_plan(plan, seed, &run, &err) != LAPSE_OK ||
+    if (lapse_run_plan(plan, seed, NULL, &run, &err) != LAPSE_OK ||
         lapse_linear_history_read(lapse_alloc_libc(), run.history, &problems, &err) != LAPSE_OK) {
         printf("# %s\n", err.message);
         passed = false;

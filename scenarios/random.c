@@ -777,7 +777,8 @@ static void mark(struct lapse_draw *d, enum lapse_word_kind kind, const char *wo
     size_t count = 0;
     const struct lapse_word *table = lapse_word_table(&count);
     for (size_t i = 0; i < count && i < LAPSE_DRAWN_MAX; i++) {
-        if (table[i].kind == kind && strcmp(table[i].word, word) == 0) {
+        if (table[i].kind == kind && table[i].word[0] == word[0] &&
+            strcmp(table[i].word, word) == 0) {
             d->drawn[i] = true;
             return;
         }

@@ -6,6 +6,7 @@
 #include "lapse/lapse.h"
 #include "node.h"
 #include "rows.h"
+#include "sim/arena.h"
 #include "vfs.h"
 
 #include <criterion/criterion.h>
@@ -19,6 +20,7 @@ struct run {
     struct lapse_options options;
     struct lapse_clock_manual clock;
     struct lapse_sim_trouble trouble;
+    struct lapse_arena *arena; /* of the rows, which go with it */
     struct lapse_sim_rows rows;
     struct lapse_sim_disk disk;
     struct lapse_sim_vfs *vfs; /* NULL: it keeps its rows in `rows` */
@@ -393,7 +395,9 @@ static void run_seed(int seed, bool in_file) {
     run = (struct run){.seed = seed, .chance = (uint64_t)seed * 7919 + 13};
     lapse_clock_manual_init(&run.clock, setup.epoch);
     lapse_result_init(&run.r, NULL);
-    lapse_sim_rows_init(&run.rows, lapse_alloc_libc(), &run.trouble);
+    run.arena = lapse_arena_open();
+    cr_assert_not_null(run.arena);
+    lapse_sim_rows_init(&run.rows, lapse_arena_alloc(run.arena), &run.trouble);
     lapse_sim_disk_init(&run.disk, lapse_alloc_libc(), &run.trouble);
     run.vfs = in_file ? lapse_sim_vfs_make(&run.disk) : NULL;
     run.options.clock = lapse_clock_manual_vtable(&run.clock);
@@ -409,6 +413,7 @@ static void run_seed(int seed, bool in_file) {
     lapse_close(run.store);
     lapse_sim_vfs_free(run.vfs);
     lapse_sim_disk_finish(&run.disk);
+    lapse_arena_close(run.arena);
     lapse_result_free(&run.r);
 }
 

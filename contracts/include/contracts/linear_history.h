@@ -19,8 +19,8 @@
  * key had several idle spans, a renewed term ends by any of them; a renewal in the last second
  * before a crash may be lost;
  * - a listing is one read for each key, also of those that it leaves out unless its limit cut it; a
- *   count tells something where it is 0 or the number of all keys that the history names; that they
- *   are of one instant is lapse_instant_check's to say;
+ *   count tells something where it is 0 or the number of all keys that the history names. That all
+ *   keys were as shown at one instant is what KV-03 and KV-11 judge, over decisions;
  * - the calls of a batch stand in their order, but others may come between them;
  * - a read of an old revision tells only that the key is live, if it is; watches tell their first
  *   keys and nothing else;

@@ -28,12 +28,14 @@ enum {
 /* One call. What it was and what it answered is the model's affair: op and arg. */
 struct lapse_linear_call {
     int64_t invoke_ns;
-    int64_t return_ns; /* not below invoke_ns; without meaning if open */
+    int64_t return_ns; /* not below invoke_ns; without meaning if open, unless it lapses */
     /* The order of what happens at one instant, where it is known: a call whose reply has a lower
      * one was answered before a call of that instant was sent. Equal ones leave it open. */
     int64_t invoke_seq, return_seq;
     bool open;        /* its answer is not known: it takes effect at any time from invoke_ns on, or
                          never, and the model must not look at its answer */
+    bool lapses;      /* open, and what it did it did by return_ns, or never; what is `after` it
+                         need not wait for it */
     bool end;         /* a synthetic end of a term: at an instant it comes before all calls */
     uint8_t branches; /* ways in which it may take effect, 1 to LAPSE_LINEAR_BRANCHES_MAX */
     uint8_t op;       /* what the model takes it for */
@@ -73,9 +75,9 @@ struct lapse_linear_budget {
     uint64_t core_steps; /* for the core of a "no", on top; 0: no core is wanted */
 };
 
-#define LAPSE_LINEAR_STEPS UINT64_C(200000000)
+#define LAPSE_LINEAR_STEPS UINT64_C(20000000)
 #define LAPSE_LINEAR_BYTES ((size_t)256 * 1024 * 1024)
-#define LAPSE_LINEAR_CORE_STEPS UINT64_C(50000000)
+#define LAPSE_LINEAR_CORE_STEPS UINT64_C(20000000)
 
 /* The bounds above. */
 struct lapse_linear_budget lapse_linear_budget_default(void);
@@ -100,7 +102,7 @@ struct lapse_linear_result {
     /* NO: the call at whose reply no order was left; calls sent later play no part. */
     uint32_t stuck;
     /* NO, if asked for: the core, rising: calls whose answers cannot all be right, whatever the
-     * others did: each call outside it may have taken effect at any time from its sending on, or
+     * others were told: each call outside it did what it did between its sending and its reply, or
      * never. Minimal: let the answer of any one in it be unknown too, and there is an order. */
     size_t core_count;
     uint32_t *core;

@@ -53,6 +53,7 @@ struct lapse_model_difference {
     char expected[LAPSE_MODEL_TEXT_MAX];
     char got[LAPSE_MODEL_TEXT_MAX];
     int64_t by; /* the call that wrote it; -1 */
+    bool of_event; /* of an answer: it is a number that an event of the call tells too */
 };
 
 /* Whether an answer is the one that must be; false: *ret is the first field that differs. */

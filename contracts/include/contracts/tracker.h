@@ -240,6 +240,9 @@ struct lapse_tracked_model {
     int64_t at;                /* the last event that it was asked about; -1 */
     bool agrees;               /* that event is as the model foresaw */
     struct lapse_model_difference odd; /* ... or differs in this */
+    bool waits; /* the last decision differs in a number that its event tells: that is looked at by
+                   rules that know more of it, and comes first */
+    struct lapse_model_difference waiting;
     size_t calls_from;         /* all calls before this place have been decided */
     bool failed;               /* memory ran out */
 };
