@@ -106,7 +106,8 @@ static bool clock_02_check(const struct lapse_trackers *trackers, const struct l
         struct lapse_end asked = {LAPSE_END_WALL, look->command->u.write.term.expires_at.ns};
         struct lapse_rule_text right = lapse_text_end(asked);
         struct lapse_rule_text shown = lapse_text_end(look->answer->end);
-        if (look->answer->end.ns == asked.ns)
+        bool over = asked.ns <= look->answer->wall.ns;
+        if (over ? look->answer->left.ns <= 0 : look->answer->end.ns == asked.ns)
             return true;
         lapse_violation_label(ret, look->event, "its end is shown as %s", shown.text);
         return lapse_violation_say(ret, "%s was given %s as its date, and has %s",
@@ -233,8 +234,7 @@ static bool store_of(const struct lapse_history_event *event, struct lapse_stead
 static bool gives_date(const struct lapse_look *look) {
     return look->command != NULL && look->bucket != NULL && lapse_verb_writes_key(look->verb) &&
            look->answer->status == LAPSE_OK && look->answer->end.kind == LAPSE_END_WALL &&
-           look->command->u.write.term.given == LAPSE_TERM_EXPIRES_AT &&
-           look->command->u.write.term.expires_at.ns > look->answer->wall.ns;
+           look->command->u.write.term.given == LAPSE_TERM_EXPIRES_AT;
 }
 
 /* Whether store time is off by just as much as the wall was moved since it was last seen, and by

@@ -22,6 +22,9 @@ static void load(const char *text, struct lapse_file *ret);
 static enum lapse_status emit(const struct lapse_file *file, struct lapse_emitted *ret,
                               struct lapse_error *err);
 static void spoil(struct lapse_plan *plan, size_t what);
+static bool follows(size_t end, size_t at);
+static void add_types(const struct lapse_shape_field *field, const struct lapse_shape_type **seen,
+                      size_t *count, size_t most);
 static void flip_all(const struct lapse_shape_type *type, unsigned char *thing,
                      const struct lapse_plan *plan, const struct lapse_plan *same, size_t *flips);
 static void flip_leaf(const struct lapse_shape_type *type, unsigned char *leaf,
@@ -211,6 +214,27 @@ Test(emit, what_the_language_cannot_say_is_named) {
     }
 }
 
+/* A field that a table lacks leaves a hole; only what is smaller than padding could hide in it. */
+Test(emit, the_tables_of_equality_cover_their_structs) {
+    const struct lapse_shape_type *seen[64] = {lapse_shape_plan()};
+    size_t count = 1;
+    for (size_t i = 0; i < count; i++) {
+        size_t end = 0;
+        for (size_t k = 0; k < seen[i]->field_count; k++) {
+            const struct lapse_shape_field *field = &seen[i]->fields[k];
+            cr_expect(field->held == LAPSE_HELD_NOT || field->name != NULL);
+            cr_expect(follows(end, field->at), "%s.%s", seen[i]->name, field->name);
+            cr_expect(field->held != LAPSE_HELD_HERE || field->bytes == field->type->bytes, "%s.%s",
+                      seen[i]->name, field->name);
+            end = field->at + field->bytes;
+            add_types(field, seen, &count, sizeof(seen) / sizeof(seen[0]));
+        }
+        cr_expect(seen[i]->leaf != LAPSE_LEAF_NONE || follows(end, seen[i]->bytes), "%s",
+                  seen[i]->name);
+    }
+    cr_expect_gt(count, 40);
+}
+
 Test(emit, equality_looks_at_every_field) {
     struct lapse_file file, same;
     struct lapse_error err = {0};
@@ -335,6 +359,36 @@ static void spoil(struct lapse_plan *plan, size_t what) {
     default:
         world[1] = 70;
         break;
+    }
+}
+
+/* Whether what is at `at` follows what ends at `end`, but for padding. */
+static bool follows(size_t end, size_t at) {
+    for (size_t align = 1; align <= 8; align *= 2) {
+        if ((end + align - 1) / align * align == at) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The types that the field leads to, each once; of a choice those of its members. */
+static void add_types(const struct lapse_shape_field *field, const struct lapse_shape_type **seen,
+                      size_t *count, size_t most) {
+    bool choice = field->held == LAPSE_HELD_CHOICE;
+    size_t members = field->type == NULL ? 0 : choice ? field->type->field_count : 1;
+    for (size_t i = 0; i < members; i++) {
+        const struct lapse_shape_type *type = choice ? field->type->fields[i].type : field->type;
+        bool known = type == NULL;
+        for (size_t k = 0; k < *count; k++) {
+            known = known || seen[k] == type;
+        }
+        if (!known) {
+            cr_assert_lt(*count, most);
+            seen[(*count)++] = type;
+        }
+        cr_expect(!choice || type == NULL || field->type->fields[i].bytes == type->bytes, "%s",
+                  type == NULL ? "" : type->name);
     }
 }
 

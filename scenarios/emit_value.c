@@ -394,9 +394,8 @@ static void push_part(struct lapse_emitter *e, const struct lapse_text_part *par
         return;
     }
     bool field = part->kind == LAPSE_PART_SLOT && part->slot.field != LAPSE_FIELD_DEFAULT;
-    struct lapse_bytes dotted = {after.data + 1, after.len > 1 ? after.len - 1 : 0};
     bool dot = part->kind == LAPSE_PART_SLOT && !field && after.len > 1 && after.data[0] == '.' &&
-               begins_name(dotted);
+               begins_name((struct lapse_bytes){after.data + 1, after.len - 1});
     bool twice = part->kind == LAPSE_PART_SLOT && !field && !part->slot.indexed && next != NULL &&
                  next->kind == LAPSE_PART_N && is_numbered_too(e, part->slot.base);
     if (begins_name(after) || dot) {
