@@ -120,7 +120,8 @@ enum lapse_status lapse_judge_event(struct lapse_judge *judge,
     } else if (finding.unmet) {
         lapse_judge_say_unmet(judge, event, &finding);
     }
-    bool saves = event->kind == LAPSE_HISTORY_REPLY && event->u.reply.save_slot >= 0;
+    bool saves = event->kind == LAPSE_HISTORY_REPLY && event->u.reply.save_slot >= 0 &&
+                 !judge->the_case->rules_only;
     if (status == LAPSE_OK && saves) {
         status = lapse_slots_bind(&judge->slots, event->u.reply.save_slot, event->u.reply.verb,
                                   &event->u.reply.answer);
@@ -311,6 +312,9 @@ static bool charge(struct lapse_judge *judge, size_t rule, int64_t event) {
 
 /* Outside the contract a few rules are left, and those that are listed as bound to break. */
 static bool is_judged(const struct lapse_judge *judge, const char *id) {
+    if (judge->the_case->no_decisions && !lapse_rule_needs_no_decision(id)) {
+        return false;
+    }
     return lapse_outside_judges(&judge->trackers->outside, id) || is_listed(judge->the_case, id);
 }
 

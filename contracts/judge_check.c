@@ -22,7 +22,7 @@ static uint32_t uses_of_config(const struct lapse_bucket_config *config);
 void lapse_judge_check(const struct lapse_judge *judge, const struct lapse_history_event *event,
                        struct lapse_finding *ret) {
     ret->check = lapse_judge_step(judge, event->step);
-    if (ret->check == NULL || judge->scene.setup == NULL) {
+    if (ret->check == NULL || judge->scene.setup == NULL || judge->the_case->rules_only) {
         return;
     }
     ret->place = ret->check->place;

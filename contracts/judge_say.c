@@ -142,6 +142,9 @@ static void put_late(const struct lapse_judge *judge, const struct lapse_history
 static struct lapse_place place_of_event(const struct lapse_judge *judge, int64_t seq) {
     LAPSE_ASSERT(seq >= 0);
     LAPSE_ASSERT((size_t)seq < judge->event_count);
+    if ((size_t)seq < judge->the_case->event_place_count) {
+        return judge->the_case->event_places[seq];
+    }
     const struct lapse_step_check *check = lapse_judge_step(judge, judge->events[seq]->step);
     return check == NULL ? (struct lapse_place){0} : check->place;
 }

@@ -30,6 +30,15 @@ bool lapse_rule_exists(const char *id) {
     return false;
 }
 
+bool lapse_rule_needs_no_decision(const char *id) {
+    static const char *const ids[] = {"FENCE-03", "BELIEF-01", "BELIEF-02", "RENEW-01"};
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        if (strcmp(ids[i], id) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool lapse_rule_judges(const char *id, const struct lapse_policies *policies) {
     return lapse_rule_exists(id) && (strcmp(id, "LIN-01") != 0 || lapse_model_covers(policies));
 }

@@ -59,6 +59,9 @@ void lapse_unpromised_sums(struct lapse_out *out, const struct lapse_totals *tot
                            const char *indent);
 /* The first diagnostic of a view, or NULL. */
 const struct lapse_diag *lapse_view_diag(const struct lapse_result_view *view);
+/* The lines of view->judged, indented. */
+void lapse_judged_lines(struct lapse_out *out, const struct lapse_result_view *view,
+                        const char *indent);
 /* The body of a failure without looks: excerpt, timeline, history line. At most about 50 lines. */
 void lapse_failure_draw(struct lapse_out *out, const struct lapse_result_view *view,
                         const struct lapse_style *style);

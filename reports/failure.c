@@ -2,6 +2,8 @@
  * It must fit a screen: what does not is one command away. */
 #include "draw.h"
 
+#include <string.h>
+
 enum { DIAGS_MAX = 3 };
 
 const struct lapse_diag *lapse_view_diag(const struct lapse_result_view *view) {
@@ -32,6 +34,19 @@ void lapse_failure_draw(struct lapse_out *out, const struct lapse_result_view *v
     lapse_out_text(out, out->len > before ? "\n" : "");
     lapse_out_text(out, "    history   ");
     lapse_out_count(out, lapse_history_calls(view->history), "call", "calls");
-    lapse_out_format(out, ", digest %016llx; replay with -v shows every event\n",
-                     (unsigned long long)lapse_history_digest(view->history));
+    lapse_out_format(out, ", digest %016llx; %s\n",
+                     (unsigned long long)lapse_history_digest(view->history),
+                     view->recorded ? "-vv shows every event" : "replay with -v shows every event");
+}
+
+void lapse_judged_lines(struct lapse_out *out, const struct lapse_result_view *view,
+                        const char *indent) {
+    const char *at = view->judged != NULL ? view->judged : "";
+    while (*at != '\0') {
+        size_t len = strcspn(at, "\n");
+        lapse_out_text(out, indent);
+        lapse_out_bytes(out, at, len);
+        lapse_out_text(out, "\n");
+        at += len + (at[len] == '\n' ? 1 : 0);
+    }
 }

@@ -65,6 +65,11 @@ static void put_path(struct lapse_out *out, const char *path, int line) {
 }
 
 void lapse_replay_line(struct lapse_out *out, const struct lapse_result_view *view) {
+    if (view->recorded) {
+        lapse_out_text(out, "lapse check ");
+        put_path(out, view->file, 0);
+        return;
+    }
     lapse_out_text(out, "lapse replay ");
     put_path(out, view->file, view->line);
     if (view->row >= 0) {

@@ -44,6 +44,11 @@ static void pretty_begin(struct lapse_out *out, const struct lapse_style *style,
     if (totals->program != NULL) {
         lapse_out_format(out, "%s, ", totals->program);
     }
+    if (totals->recorded) {
+        lapse_out_count(out, totals->files, "recorded history", "recorded histories");
+        lapse_out_text(out, "\n\n");
+        return;
+    }
     lapse_out_count(out, totals->scenarios, "scenario in ", "scenarios in ");
     lapse_out_count(out, totals->files, "file", "files");
     lapse_out_format(out, ", seed %llu\n\n", (unsigned long long)totals->seed);
@@ -79,7 +84,7 @@ static void pretty_file(struct lapse_out *out, const struct lapse_style *style,
 static void file_mistakes(struct lapse_out *out, const struct lapse_style *style,
                           const struct lapse_file_view *view) {
     lapse_out_count(out, view->diags->count, "mistake", "mistakes");
-    lapse_out_text(out, ", not run\n\n");
+    lapse_out_text(out, view->recorded ? ", not judged\n\n" : ", not run\n\n");
     for (size_t i = 0; i < view->diags->count; i++) {
         lapse_excerpt_draw(out, view->source, view->diags->items[i], style);
         lapse_out_text(out, "\n");
@@ -87,6 +92,12 @@ static void file_mistakes(struct lapse_out *out, const struct lapse_style *style
 }
 
 static void file_counts(struct lapse_out *out, const struct lapse_file_view *view) {
+    if (view->recorded) {
+        lapse_out_text(out, view->failed > 0         ? "violated\n"
+                            : view->inconclusive > 0 ? "inconclusive\n"
+                                                     : "accepted\n");
+        return;
+    }
     lapse_out_count(out, view->scenarios, "scenario", "scenarios");
     if (view->failed > 0) {
         lapse_out_format(out, ", %zu failed", view->failed);
@@ -150,6 +161,7 @@ static void pretty_scenario(struct lapse_out *out, const struct lapse_style *sty
         lapse_failure_draw(out, view, style);
         lapse_unpromised_lines(out, view, "    ", true);
     }
+    lapse_judged_lines(out, view, "    ");
     lapse_out_text(out, "    replay    ");
     lapse_replay_line(out, view);
     lapse_out_text(out, "\n");
@@ -209,6 +221,7 @@ static void scenario_passed(struct lapse_out *out, const struct lapse_style *sty
     if (style->verbose >= 0) {
         put_waiting(out, view);
         put_note(out, view);
+        lapse_judged_lines(out, view, "        ");
         put_unpromised(out, view, style->verbose >= 1);
     }
     bool measures = view->the_case->measure_count > 0 && style->verbose >= 0;
@@ -288,8 +301,9 @@ static void pretty_end(struct lapse_out *out, const struct lapse_style *style,
             lapse_out_format(out, "%llu runs, %llu events, ", (unsigned long long)totals->runs,
                              (unsigned long long)totals->events);
         }
-        lapse_out_format(out, "%s of simulated time\n",
-                         lapse_span_print((struct lapse_span){simulated}, buf));
+        lapse_out_format(out, "%s of %s time\n",
+                         lapse_span_print((struct lapse_span){simulated}, buf),
+                         totals->recorded ? "recorded" : "simulated");
     }
     if (style->verbose >= 0 && totals->again > 0 && totals->parted == 0) {
         lapse_out_format(out, "%llu of %llu runs made again, with the same history\n",
@@ -302,8 +316,9 @@ static void pretty_end(struct lapse_out *out, const struct lapse_style *style,
     if (totals->mistaken_files > 0) {
         lapse_out_count(out, totals->mistakes, "mistake", "mistakes");
         lapse_out_text(out, " in ");
-        lapse_out_count(out, totals->mistaken_files, "file; that file was not run\n",
-                        "files; those files were not run\n");
+        lapse_out_count(out, totals->mistaken_files, "file; that file was not ",
+                        "files; those files were not ");
+        lapse_out_text(out, totals->recorded ? "judged\n" : "run\n");
     }
     end_paragraph(out);
     end_counts(out, totals);

@@ -40,6 +40,7 @@ static void tap_scenario(struct lapse_out *out, const struct lapse_style *style,
     }
     if (ok) {
         lapse_unpromised_lines(out, view, "# ", true);
+        lapse_judged_lines(out, view, "# ");
         return;
     }
     const struct lapse_diag *diag = lapse_view_diag(view);
@@ -66,6 +67,7 @@ static void tap_scenario(struct lapse_out *out, const struct lapse_style *style,
     lapse_out_free(&replay);
     lapse_out_text(out, "  ...\n");
     lapse_unpromised_lines(out, view, "# ", true);
+    lapse_judged_lines(out, view, "# ");
 }
 
 static void put_parting(struct lapse_out *out, const struct lapse_result_view *view) {
@@ -130,7 +132,8 @@ static void put_quoted(struct lapse_out *out, const char *key, const char *text)
 }
 
 static void put_diag(struct lapse_out *out, const struct lapse_diag *diag, const char *indent) {
-    bool own = lapse_code_numbered(diag->code, 'Y') || lapse_code_numbered(diag->code, 'W');
+    bool own = lapse_code_numbered(diag->code, 'Y') || lapse_code_numbered(diag->code, 'J') ||
+               lapse_code_numbered(diag->code, 'W');
     lapse_out_format(out, "%s%s: %s\n%s", indent, own ? "code" : "contract", diag->code, indent);
     put_quoted(out, "message", diag->message);
     if (diag->label_count == 0 || diag->labels[0].place.file == NULL) {

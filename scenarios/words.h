@@ -3,7 +3,7 @@
 #define SCENARIOS_WORDS_H
 
 #include "scenarios/load.h"
-#include "scenarios/nearest.h"
+#include "contracts/nearest.h"
 
 /* The word of this kind, or NULL. */
 const struct lapse_word *lapse_word_find(enum lapse_word_kind kind, const char *word);

@@ -1,6 +1,6 @@
 /* Reading the command line by the tables. Options may stand anywhere; `--` ends them. */
 #include "args.h"
-#include "scenarios/nearest.h"
+#include "contracts/nearest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +46,11 @@ static const struct lapse_cli_command commands[] = {
      "  lapse replay scenarios/x.yaml:12 --row 2 -v    every event\n",
      "Exit: 0 passed, 1 violated, 3 file mistakes, 4 inconclusive, 7 not deterministic\n",
      lapse_cli_replay},
+    {"check", "Judge recorded histories of any system.", "FILE...", 1, SIZE_MAX,
+     "  lapse check lock.jsonl             by the format of its first line\n"
+     "  lapse check --format etcd run.log  a log of Jepsen's\n"
+     "  lapse run --save-history h && lapse check h/*.jsonl\n",
+     "Exit: 0 passed, 1 violated, 3 file mistakes, 4 gave up\n", lapse_cli_check},
     {"lint", "Check scenario files without running them.", "[PATH...]", 0, SIZE_MAX,
      "  lapse lint scenarios/\n", "Exit: 0 no mistakes, 3 mistakes\n", lapse_cli_lint},
     {"emit", "Write scenarios out as they run, `like` and `vary` resolved.", "FILE[:LINE]", 1, 1,
@@ -72,7 +77,7 @@ static const struct lapse_cli_command commands[] = {
     {NULL, NULL, NULL, 0, 0, NULL, NULL, NULL},
 };
 
-#define EVERY " run replay lint emit contracts self-test explain help version "
+#define EVERY " run replay check lint emit contracts self-test explain help version "
 
 static const struct lapse_cli_option options_table[] = {
     {'k', NULL, "EXPR", "names that match: words, and, or, not, ( )", " run emit "},
@@ -91,11 +96,14 @@ static const struct lapse_cli_option options_table[] = {
     {0, "profile", "NAME", "what it keeps and breaks; scenarios are looked for in PATH",
      " contracts "},
     {0, "report", "FORMAT[=PATH]", "pretty, tap, junit, jsonl, digests or tally; repeatable",
-     " run "},
-    {'q', NULL, NULL, "failures only", " run "},
-    {'v', NULL, NULL, "each scenario's steps; -vv: every event", " run "},
+     " run check "},
+    {0, "save-history", "DIR", "one recorded history a scenario, for `lapse check`", " run "},
+    {0, "certificate", "FILE", "the witness orders or minimal cores, as JSON lines", " check "},
+    {0, "format", "NAME", "lapse, etcd or kv; else the content tells", " check "},
+    {'q', NULL, NULL, "failures only", " run check "},
+    {'v', NULL, NULL, "each scenario's steps; -vv: every event", " run check "},
     {'v', NULL, NULL, "every event (without: the steps)", " replay "},
-    {0, "color", "WHEN", "auto, always or never", " run replay lint "},
+    {0, "color", "WHEN", "auto, always or never", " run replay check lint "},
     {'h', "help", NULL, "this help", EVERY},
     {0, NULL, NULL, NULL, NULL},
 };
@@ -268,6 +276,18 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
     }
     if (strcmp(option->name, "promise") == 0) {
         return apply_promise(cursor, value);
+    }
+    if (strcmp(option->name, "save-history") == 0) {
+        options->save_folder = value;
+        return true;
+    }
+    if (strcmp(option->name, "certificate") == 0) {
+        options->certificate = value;
+        return true;
+    }
+    if (strcmp(option->name, "format") == 0) {
+        options->form = value;
+        return true;
     }
     return strcmp(option->name, "color") == 0 ? apply_color(cursor, value)
                                               : apply_number(cursor, option->name, value);

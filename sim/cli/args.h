@@ -57,6 +57,9 @@ struct lapse_cli_options {
     bool tally;             /* --tally: nothing ends a run, breaks are counted by rule */
     bool matrix;            /* --matrix */
     const char *profile;    /* --profile NAME */
+    const char *save_folder; /* --save-history DIR */
+    const char *certificate; /* --certificate FILE */
+    const char *form;        /* --format NAME; NULL: by the content */
     bool has_row;
     int32_t row;
     size_t report_count;
@@ -132,6 +135,7 @@ struct lapse_style lapse_cli_style(const struct lapse_cli_options *options);
 int lapse_cli_run(const struct lapse_cli_options *options);
 int lapse_cli_replay(const struct lapse_cli_options *options);
 int lapse_cli_lint(const struct lapse_cli_options *options);
+int lapse_cli_check(const struct lapse_cli_options *options);
 int lapse_cli_emit(const struct lapse_cli_options *options);
 int lapse_cli_contracts(const struct lapse_cli_options *options);
 int lapse_cli_breaks(const struct lapse_cli_options *options); /* contracts --profile NAME */

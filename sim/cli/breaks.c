@@ -4,7 +4,7 @@
 
 #include "codes.h"
 #include "contracts/promise.h"
-#include "scenarios/nearest.h"
+#include "contracts/nearest.h"
 #include "witness.h"
 
 enum { INDENT = 11, COLUMNS = 80 };

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "scenarios/nearest.h"
+#include "contracts/nearest.h"
+#include "reports/recorded.h"
 
 enum { CODE_BYTES_MAX = 32 };
 
@@ -23,6 +24,8 @@ static const struct lapse_mistake own[] = {
      "the pause: `for: 10s`, or `resume: n1` later."},
 };
 
+static bool mistake_at(size_t at, struct lapse_mistake *ret);
+
 /* Codes are upper case. What is too long is no code and stays what it is. */
 static const char *upper(const char *code, char *buf) {
     size_t len = strlen(code);
@@ -40,22 +43,33 @@ const struct lapse_contract *lapse_cli_contract_find(const char *code) {
     return lapse_contract_find(upper(code, buf));
 }
 
-const struct lapse_mistake *lapse_cli_mistake_find(const char *code) {
+bool lapse_cli_mistake_find(const char *code, struct lapse_mistake *ret) {
     char buf[CODE_BYTES_MAX];
     const char *wanted = upper(code, buf);
-    size_t count;
-    const struct lapse_mistake *table = lapse_mistake_table(&count);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(table[i].code, wanted) == 0) {
-            return &table[i];
+    for (size_t i = 0; mistake_at(i, ret); i++) {
+        if (strcmp(ret->code, wanted) == 0) {
+            return true;
         }
     }
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        if (strcmp(own[i].code, wanted) == 0) {
-            return &own[i];
-        }
+    return false;
+}
+
+/* All of them, one table after the other. */
+static bool mistake_at(size_t at, struct lapse_mistake *ret) {
+    size_t scenarios, histories;
+    const struct lapse_mistake *table = lapse_mistake_table(&scenarios);
+    const struct lapse_recorded_code *codes = lapse_recorded_codes(&histories);
+    if (at < scenarios) {
+        *ret = table[at];
+    } else if (at - scenarios < histories) {
+        const struct lapse_recorded_code *one = &codes[at - scenarios];
+        *ret = (struct lapse_mistake){one->code, one->title, one->more};
+    } else if (at - scenarios - histories < sizeof own / sizeof *own) {
+        *ret = own[at - scenarios - histories];
+    } else {
+        return false;
     }
-    return NULL;
+    return true;
 }
 
 const char *lapse_cli_code_nearest(const char *code, bool contracts_only) {
@@ -70,12 +84,9 @@ const char *lapse_cli_code_nearest(const char *code, bool contracts_only) {
     if (contracts_only) {
         return near.best;
     }
-    const struct lapse_mistake *table = lapse_mistake_table(&count);
-    for (size_t i = 0; i < count; i++) {
-        lapse_nearest_offer(&near, table[i].code);
-    }
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        lapse_nearest_offer(&near, own[i].code);
+    struct lapse_mistake mistake;
+    for (size_t i = 0; mistake_at(i, &mistake); i++) {
+        lapse_nearest_offer(&near, mistake.code);
     }
     return near.best;
 }

@@ -5,9 +5,9 @@
 #include "contracts/rule.h"
 #include "scenarios/load.h"
 
-/* Each finds its own kind in any case of letters, or returns NULL. */
+/* Each finds its own kind in any case of letters, or returns NULL or false. */
 const struct lapse_contract *lapse_cli_contract_find(const char *code);
-const struct lapse_mistake *lapse_cli_mistake_find(const char *code);
+bool lapse_cli_mistake_find(const char *code, struct lapse_mistake *ret);
 /* What may have been meant, or NULL. */
 const char *lapse_cli_code_nearest(const char *code, bool contracts_only);
 

@@ -14,8 +14,9 @@ static void put_text(struct lapse_out *out, const char *text);
 int lapse_cli_explain(const struct lapse_cli_options *options) {
     const char *code = options->paths[0];
     const struct lapse_contract *contract = lapse_cli_contract_find(code);
-    const struct lapse_mistake *mistake = lapse_cli_mistake_find(code);
-    if (contract == NULL && mistake == NULL) {
+    struct lapse_mistake mistake;
+    bool mistaken = lapse_cli_mistake_find(code, &mistake);
+    if (contract == NULL && !mistaken) {
         const char *near = lapse_cli_code_nearest(code, false);
         return lapse_cli_complain(LAPSE_EXIT_USAGE, "nothing is called '%s'%s%s%s", code,
                                   near != NULL ? ", did you mean '" : "", near != NULL ? near : "",
@@ -26,8 +27,8 @@ int lapse_cli_explain(const struct lapse_cli_options *options) {
     if (contract != NULL) {
         explain_contract(&out, contract);
     } else {
-        lapse_out_format(&out, "%s: %s\n\n", mistake->code, mistake->title);
-        put_text(&out, mistake->more);
+        lapse_out_format(&out, "%s: %s\n\n", mistake.code, mistake.title);
+        put_text(&out, mistake.more);
     }
     int exit =
         out.failed ? lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out") : LAPSE_EXIT_PASSED;

@@ -4,7 +4,7 @@
 
 #include "args.h"
 #include "scenarios/load.h"
-#include "scenarios/nearest.h"
+#include "contracts/nearest.h"
 #include "topics.h"
 
 static int help_all(void);

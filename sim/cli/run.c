@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "save.h"
 #include "worker.h"
 
 static int run_selection(const struct lapse_cli_options *options,
@@ -32,6 +33,10 @@ static int run_selection(const struct lapse_cli_options *options,
     struct lapse_cli_sinks sinks;
     struct lapse_cli_pool pool;
     struct lapse_error err = {0};
+    if (options->save_folder != NULL &&
+        lapse_cli_save_folder(options->save_folder, &err) != LAPSE_OK) {
+        return lapse_cli_complain(LAPSE_EXIT_USAGE, "%s", err.message);
+    }
     lapse_cli_sinks_open(options, selection, &sinks);
     int code = LAPSE_EXIT_BUG;
     if (lapse_cli_pool_run(options, selection, &sinks, &pool, &err) != LAPSE_OK) {

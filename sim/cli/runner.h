@@ -12,6 +12,16 @@
  * read (err says why, ret is as it was). */
 enum lapse_status lapse_cli_read(const char *path, struct lapse_file *ret, struct lapse_error *err);
 
+/* The bytes of a regular file, or its first `most`; `what` it should be is for messages. Returns
+ * OK, IO or NOMEM; free *ret in each case. */
+struct lapse_cli_bytes {
+    char *data;
+    size_t count, cap;
+};
+enum lapse_status lapse_cli_bytes_read(const char *path, const char *what, size_t most,
+                                       struct lapse_cli_bytes *ret, struct lapse_error *err);
+void lapse_cli_bytes_free(struct lapse_cli_bytes *bytes);
+
 /* A file as loaded. If it cannot be read, diags has one mistake with code Y000. */
 struct lapse_cli_file {
     struct lapse_file loaded;

@@ -22,7 +22,8 @@ static const struct lapse_cli_topic topics[] = {
      "  1   a contract was violated, or an expectation was not met\n"
      "  2   the command line is wrong\n"
      "  3   a file cannot be read or has mistakes (it was not run; the others were)\n"
-     "  4   inconclusive: a pattern of `sometimes` never came true, or a run was cut\n"
+     "  4   inconclusive: a pattern of `sometimes` never came true, a run was cut, or\n"
+     "      the search of `check` gave up\n"
      "  5   nothing was selected\n"
      "  7   not deterministic: with --check-determinism a run was made again, with the\n"
      "      same seed, and gave another history (the first difference is shown)\n"
@@ -48,6 +49,20 @@ static const struct lapse_cli_topic topics[] = {
      "A folder is walked in byte order of names; files end in .yaml or .yml. A folder\n"
      "inside it that holds a file .lapse-skip is skipped and counted; a link to a\n"
      "folder is not followed, a link to a file is.\n",
+     NULL},
+    {"histories", "recorded histories: what `lapse check` reads",
+     "JSON lines, one map a line; times are whole ns or durations:\n"
+     "  {\"lapse\": 1, \"profile\": \"strict\"}                          first of all\n"
+     "  {\"event\": \"call\", \"actor\": \"w1\", \"at\": 0, \"replied\": \"1ms\",\n"
+     "   \"verb\": \"acquire\", \"name\": \"jobs/n\", \"for\": \"30s\", \"owner\": \"w1\",\n"
+     "   \"answer\": {\"status\": \"granted\", \"token\": 1, \"left\": \"30s\"}}    in one line\n"
+     "  {\"event\": \"resource\", \"at\": \"5s\", \"actor\": \"w1\", \"resource\": \"report\",\n"
+     "   \"token\": 1, \"value\": \"x\"}                    as the resource takes it\n"
+     "A call without `replied` may take effect later, or never. Bytes that are no\n"
+     "text: {\"hex\": \"00ff\"}. All words are in contracts/README.md; recorders around\n"
+     "a NATS and a Redis lock in contracts/examples. `run --save-history DIR` writes\n"
+     "the same form. Logs of Jepsen's tools (a register, or get, put, append) are read\n"
+     "too: the first line tells, or --format etcd, kv, lapse.\n",
      NULL},
     {"names", "choosing by name: -k",
      "  -k fence                    names that hold \"fence\", in any case\n"

@@ -4,9 +4,12 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "save.h"
 
 struct work {
     const struct lapse_cli_options *options;
@@ -31,6 +34,7 @@ static bool run_one(struct work *work, const struct lapse_cli_file *file, size_t
 static void run_seeds(struct work *work, const struct lapse_cli_file *file, size_t index,
                       const struct lapse_cli_target *target, struct lapse_cli_document *document,
                       struct lapse_cli_result *ret);
+static void save_history(const struct work *work, struct lapse_cli_result *result);
 static void count_run(struct work *work, const struct lapse_cli_result *result);
 static void count_result(struct work *work, const struct lapse_cli_result *result,
                          struct lapse_cli_record *record);
@@ -105,6 +109,7 @@ static bool run_one(struct work *work, const struct lapse_cli_file *file, size_t
     send_record(work, &record, plan->name, NULL, 0);
     struct lapse_cli_result result;
     run_seeds(work, file, index, target, document, &result);
+    save_history(work, &result);
     struct lapse_out bodies[LAPSE_CLI_REPORTS_MAX];
     for (size_t i = 0; i < work->sinks->count; i++) {
         const struct lapse_cli_sink *sink = &work->sinks->items[i];
@@ -146,6 +151,23 @@ static void run_seeds(struct work *work, const struct lapse_cli_file *file, size
     }
     ret->view.slacks = ret->ran ? work->row_slacks : NULL;
     lapse_slack_join(work->slacks, work->row_slacks);
+}
+
+/* The history of the run that is reported. One that cannot be saved fails the scenario: a folder
+ * with a hole in it would look whole. */
+static void save_history(const struct work *work, struct lapse_cli_result *result) {
+    if (work->options->save_folder == NULL || !result->ran) {
+        return;
+    }
+    enum lapse_status status =
+        lapse_cli_save(work->options->save_folder, &result->view, &result->err);
+    if (status == LAPSE_OK) {
+        return;
+    }
+    (void)snprintf(result->why, sizeof result->why, "%s", result->err.message);
+    result->view.broken = true;
+    result->view.starved = status == LAPSE_NOMEM;
+    result->view.why = result->why;
 }
 
 /* What a run adds, whether or not it is the one that is reported. */

@@ -31,6 +31,11 @@ struct lapse_case {
     size_t measure_count;
     const struct lapse_measure *measures;
     struct lapse_place place; /* the scenario's name */
+    /* Of a history that was read from a file: */
+    bool rules_only;   /* what the scenario expects is not known; steps have places alone */
+    bool no_decisions; /* no store's decision was recorded: only rules that need none judge */
+    size_t event_place_count;
+    const struct lapse_place *event_places; /* by event: its line */
 };
 
 enum lapse_outcome {

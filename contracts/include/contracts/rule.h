@@ -85,6 +85,9 @@ const struct lapse_rule *lapse_rule_table(size_t *ret_count);
 /* Whether a rule judges this contract, so that a run can break it. An id of the catalogue may have
  * none yet. */
 bool lapse_rule_exists(const char *id);
+/* Whether what a rule of this contract looks at is seen from outside of a store: calls, beliefs,
+ * resources. The others compare decisions. */
+bool lapse_rule_needs_no_decision(const char *id);
 /* Whether it also judges a store with these policies: LIN-01 does where the model speaks. */
 bool lapse_rule_judges(const char *id, const struct lapse_policies *policies);
 

@@ -72,6 +72,8 @@ struct lapse_result_view {
     bool compare_model;         /* run with --model: as well */
     bool promise_strict;        /* run with --promise strict: the replay line says so */
     const char *note;           /* a sentence on a run that passed, or NULL */
+    bool recorded;              /* no run: a history that was read; it is shown again by `check` */
+    const char *judged;         /* lines on what was judged and what not, or NULL */
     const struct lapse_slack *slacks; /* LAPSE_SLACKS of them, over all seeds; NULL: no run */
     const struct lapse_parting *parting; /* the second run was another; NULL: none was made, or it
                                             was the same */
@@ -126,6 +128,7 @@ struct lapse_total_unpromised {
 };
 struct lapse_totals {
     const char *program; /* "lapse 0.1.0, strict engine"; NULL: not said */
+    bool recorded;       /* no runs: histories that were read */
     size_t files, scenarios, passed, failed, inconclusive;
     size_t parted;         /* scenarios that gave another history when they ran again */
     size_t broken;         /* scenarios or files at which lapse itself failed */
@@ -151,6 +154,7 @@ struct lapse_file_view { /* one file's turn, for `file` */
     const char *file;
     const struct lapse_source *source;
     const struct lapse_diag_list *diags; /* mistakes; empty or NULL: it ran */
+    bool recorded;                       /* it is a recorded history */
     size_t scenarios, passed, failed, inconclusive, parted, broken;
     size_t expected_violations;
     const char *expected_ids; /* "FENCE-03, LEASE-10": those that came, as listed; "" if none */

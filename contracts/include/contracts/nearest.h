@@ -1,7 +1,7 @@
-/* "Did you mean": the one way in which a mistyped word is compared with known ones, in scenario
- * files and on the command line. */
-#ifndef SCENARIOS_NEAREST_H
-#define SCENARIOS_NEAREST_H
+/* "Did you mean": the one way in which a mistyped word is compared with known ones, in scenarios,
+ * in recorded histories and on the command line. */
+#ifndef CONTRACTS_NEAREST_H
+#define CONTRACTS_NEAREST_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* How far two words lie apart, and which of many lies nearest. */
-#include "scenarios/nearest.h"
+#include "contracts/nearest.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,0 +1,183 @@
+/* Whether the events of a recorded history fit each other: a reply belongs to a call, a key to a
+ * bucket. The rules take that for granted of a world's history, and a file may say anything. */
+#include "recorded_reading.h"
+
+#include <string.h>
+
+/* Of numbers that tables are as long as. */
+enum { STEPS_MAX = 1000000, CALLS_MAX = 1000000 };
+
+/* What is known of the calls sent so far, by number. */
+struct sent {
+    const struct lapse_history_event **invokes;
+    size_t count;
+};
+
+static const char *check_event(const struct lapse_reading_file *file, struct sent *sent,
+                               const struct lapse_history_event *event);
+static const char *check_head(const struct lapse_history_event *event);
+static const char *check_invoke(const struct lapse_reading_file *file, struct sent *sent,
+                                const struct lapse_history_event *event);
+static const char *check_command(const struct lapse_reading_file *file,
+                                 const struct lapse_command *command);
+static const char *check_answered(const struct sent *sent, const struct lapse_history_event *event);
+static const char *check_body(const struct lapse_history_event *event);
+static const char *check_fault(const struct lapse_history_event *event);
+static bool has_bucket(const struct lapse_reading_file *file, struct lapse_bytes name);
+
+bool lapse_reading_check(struct lapse_reading_file *file) {
+    int64_t most = 0;
+    for (size_t i = 0; i < file->count; i++) {
+        int64_t call = file->events[i].event.call;
+        most = call > most && call <= (int64_t)CALLS_MAX ? call : most;
+    }
+    struct sent sent = {.count = (size_t)most + 1};
+    sent.invokes = lapse_reading_take(file, sent.count * sizeof(*sent.invokes));
+    for (size_t i = 0; sent.invokes != NULL && i < file->count; i++) {
+        const struct lapse_reading_event *read = &file->events[i];
+        const char *wrong = check_event(file, &sent, &read->event);
+        if (wrong != NULL) {
+            const struct lapse_json at = {.column = read->place.column, .span = read->place.span};
+            file->line = read->place.line;
+            (void)lapse_reading_mistake(file, "J110", &at, "", "%s", wrong);
+            return false;
+        }
+    }
+    return sent.invokes != NULL;
+}
+
+static const char *check_event(const struct lapse_reading_file *file, struct sent *sent,
+                               const struct lapse_history_event *event) {
+    const char *wrong = check_head(event);
+    if (wrong != NULL) {
+        return wrong;
+    }
+    switch (event->kind) {
+    case LAPSE_HISTORY_INVOKE:
+        return check_invoke(file, sent, event);
+    case LAPSE_HISTORY_APPLY:
+    case LAPSE_HISTORY_REPLY:
+    case LAPSE_HISTORY_EMIT:
+    case LAPSE_HISTORY_MESSAGE:
+        return check_answered(sent, event);
+    case LAPSE_HISTORY_FAULT_BEGIN:
+    case LAPSE_HISTORY_FAULT_END:
+        return check_fault(event);
+    default:
+        return check_body(event);
+    }
+}
+
+static const char *check_head(const struct lapse_history_event *event) {
+    if (event->call < 0 || event->call > (int64_t)CALLS_MAX) {
+        return "`call` is a number from 1 to 1000000";
+    }
+    if (event->step < -1 || event->step >= (int32_t)STEPS_MAX) {
+        return "`step` is a number from 0 to 999999";
+    }
+    if (event->incarnation < 0 || (event->actor >= 0) != (event->incarnation > 0)) {
+        return "`life` counts an actor's lives from 1";
+    }
+    return NULL;
+}
+
+static const char *check_invoke(const struct lapse_reading_file *file, struct sent *sent,
+                                const struct lapse_history_event *event) {
+    const struct lapse_request *request = &event->u.invoke.request;
+    if (event->call == 0) {
+        return "`call` is missing: a call that is sent has a number";
+    }
+    if (sent->invokes[event->call] != NULL) {
+        return "a call of this number was sent before";
+    }
+    if (event->u.invoke.loop < -1 || event->u.invoke.loop >= (int32_t)file->setup.loop_count) {
+        return "`loop` is the number of a loop that the first line lists";
+    }
+    sent->invokes[event->call] = event;
+    if (request->verb >= (int)LAPSE_CALL_WRITE) {
+        return request->verb != (int)LAPSE_CALL_WORK && request->resource < 0
+                   ? "`resource` is missing"
+                   : NULL;
+    }
+    const char *wrong = check_command(file, &request->command);
+    size_t members = request->verb == LAPSE_VERB_BATCH ? request->command.u.batch.count : 0;
+    for (size_t i = 0; wrong == NULL && i < members; i++) {
+        wrong = check_command(file, &request->command.u.batch.commands[i]);
+    }
+    return wrong;
+}
+
+static const char *check_command(const struct lapse_reading_file *file,
+                                 const struct lapse_command *command) {
+    switch (command->verb) {
+    case LAPSE_VERB_ACQUIRE:
+    case LAPSE_VERB_EXTEND:
+    case LAPSE_VERB_RELEASE:
+    case LAPSE_VERB_INSPECT:
+    case LAPSE_VERB_SESSION:
+    case LAPSE_VERB_KEEPALIVE:
+    case LAPSE_VERB_CLOSE:
+    case LAPSE_VERB_BATCH:
+    case LAPSE_VERB_UNWATCH:
+    case LAPSE_VERB_POLL:
+    case LAPSE_VERB_REAP:
+    case LAPSE_VERB_MARK:
+    case LAPSE_VERB_OPEN:
+    case LAPSE_VERB_ALTER:
+        return NULL;
+    default:
+        return has_bucket(file, command->bucket)
+                   ? NULL
+                   : "`bucket` is not one that the first line lists: add it there, or leave "
+                     "`buckets` out there";
+    }
+}
+
+static bool has_bucket(const struct lapse_reading_file *file, struct lapse_bytes name) {
+    for (size_t i = 0; i < file->setup.bucket_count; i++) {
+        if (lapse_bytes_equal(file->setup.buckets[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *check_answered(const struct sent *sent,
+                                  const struct lapse_history_event *event) {
+    const struct lapse_history_event *invoke = sent->invokes[event->call];
+    bool reply = event->kind == LAPSE_HISTORY_REPLY;
+    if (event->call > 0 && invoke == NULL && !(reply && !event->u.reply.sent)) {
+        return "no call of this number was sent before";
+    }
+    if (reply && event->u.reply.sent) {
+        if (invoke == NULL) {
+            return "`call` is missing: the call that it answers";
+        }
+        return invoke->actor != event->actor ? "the call was sent by another actor"
+               : invoke->u.invoke.request.verb != event->u.reply.verb ? "the call was another verb"
+                                                                      : NULL;
+    }
+    return event->kind == LAPSE_HISTORY_APPLY && invoke == NULL
+               ? "`call` is missing: the call that it decides"
+               : NULL;
+}
+
+static const char *check_body(const struct lapse_history_event *event) {
+    switch (event->kind) {
+    case LAPSE_HISTORY_BELIEF_BEGIN:
+    case LAPSE_HISTORY_BELIEF_END:
+    case LAPSE_HISTORY_STOPPED:
+        return event->actor < 0 ? "`actor` is missing" : NULL;
+    case LAPSE_HISTORY_RESOURCE:
+        return event->u.resource.resource < 0 ? "`resource` is missing" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static const char *check_fault(const struct lapse_history_event *event) {
+    bool link = event->u.fault.kind == LAPSE_FAULT_CUT || event->u.fault.kind == LAPSE_FAULT_LINK;
+    return !link && event->u.fault.node < 0 && event->actor < 0
+               ? "`actor` or `node` is missing: who has the fault"
+               : NULL;
+}
