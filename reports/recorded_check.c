@@ -153,7 +153,8 @@ static const char *check_answered(const struct sent *sent,
         if (invoke == NULL) {
             return "`call` is missing: the call that it answers";
         }
-        return invoke->actor != event->actor ? "the call was sent by another actor"
+        return event->at.ns < invoke->at.ns    ? "the answer comes before the call was sent"
+               : invoke->actor != event->actor ? "the call was sent by another actor"
                : invoke->u.invoke.request.verb != event->u.reply.verb ? "the call was another verb"
                                                                       : NULL;
     }

@@ -343,6 +343,7 @@ const struct lapse_emit_row *lapse_emit_call_rows(size_t *ret_count) {
         {LAPSE_WORD_ARGUMENT, "durability", emit_choice},
         {LAPSE_WORD_ARGUMENT, "cap", emit_term},
         {LAPSE_WORD_ARGUMENT, "history", emit_config},
+        {LAPSE_WORD_ARGUMENT, "first_revision", emit_config},
         {LAPSE_WORD_ARGUMENT, "wait", emit_choice},
         {LAPSE_WORD_ARGUMENT, "retry", emit_choice},
         {LAPSE_WORD_ARGUMENT, "not_after", emit_operand},

@@ -99,8 +99,10 @@ static const struct lapse_word *row_of(const struct lapse_emitter *e,
         return word == NULL ? NULL : lapse_word_find(LAPSE_WORD_OBSERVER, word);
     case LAPSE_STEP_FAULT:
         word = lapse_decode_fault_word(step->u.fault.kind, step->u.fault.ends);
-        /* What stands still, sleeps or is late is let go by one word. */
-        word = word == NULL && step->u.fault.ends ? "resume" : word;
+        /* What stands still, sleeps or is late is let go by one word; a disk is healed. */
+        if (word == NULL && step->u.fault.ends) {
+            word = step->u.fault.kind == LAPSE_FAULT_DISK ? "heal" : "resume";
+        }
         return word == NULL ? NULL : lapse_word_find(LAPSE_WORD_FAULT, word);
     case LAPSE_STEP_OPERATOR:
         if (step->u.operator_act.verb < LAPSE_OPERATOR_REAP ||

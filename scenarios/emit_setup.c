@@ -206,6 +206,14 @@ static void emit_history(struct lapse_emitter *e, struct lapse_node *map, const 
     }
 }
 
+static void emit_first(struct lapse_emitter *e, struct lapse_node *map, const char *word,
+                       const void *thing) {
+    const struct lapse_setup_bucket *bucket = thing;
+    if (bucket->config.first_revision != 0) {
+        lapse_emit_put(e, map, word, lapse_emit_number(e, bucket->config.first_revision));
+    }
+}
+
 static void emit_resources(struct lapse_emitter *e, struct lapse_node *map, const char *word,
                            const void *thing) {
     const struct lapse_setup *setup = &((const struct lapse_plan *)thing)->setup;
@@ -409,6 +417,7 @@ const struct lapse_emit_row *lapse_emit_setup_rows(size_t *ret_count) {
         {LAPSE_WORD_BUCKET, "locks", emit_locks},
         {LAPSE_WORD_BUCKET, "cap", emit_cap},
         {LAPSE_WORD_BUCKET, "history", emit_history},
+        {LAPSE_WORD_BUCKET, "first_revision", emit_first},
         {LAPSE_WORD_MEASURE, "from", emit_measure},
         {LAPSE_WORD_MEASURE, "to", emit_measure},
         {LAPSE_WORD_MEASURE, "count", emit_measure},

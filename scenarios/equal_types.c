@@ -129,7 +129,8 @@ STRUCT(term, T, term_fields);
 #undef T
 #define T struct lapse_bucket_config
 static const struct lapse_shape_field config_fields[] = {
-    HERE(T, term, term), HERE(T, markers, span), HERE(T, history, u32)};
+    HERE(T, term, term), HERE(T, markers, span), HERE(T, history, u32),
+    HERE(T, first_revision, i64)};
 STRUCT(config, T, config_fields);
 #undef T
 
@@ -387,21 +388,15 @@ static const struct lapse_shape_field setup_fields[] = {
 STRUCT(setup, T, setup_fields);
 #undef T
 #define T struct lapse_case
-static const struct lapse_shape_field case_fields[] = {NOT(T, setup), /* points at the plan's own */
-                                                       HERE(T, check_count, size),
-                                                       LIST(T, checks, check, check_count),
-                                                       HERE(T, slot_count, size),
-                                                       LIST(T, slot_names, text_leaf, slot_count),
-                                                       NOT(T, slot_places),
-                                                       HERE(T, violates_count, size),
-                                                       LIST(T, violates, text_leaf, violates_count),
-                                                       NOT(T, violates_places),
-                                                       NOT(T, promise_strict),
-                                                       HERE(T, sometimes_count, size),
-                                                       LIST(T, sometimes, pattern, sometimes_count),
-                                                       HERE(T, measure_count, size),
-                                                       LIST(T, measures, measure, measure_count),
-                                                       NOT(T, place)};
+static const struct lapse_shape_field case_fields[] = {
+    NOT(T, setup), /* points at the plan's own */
+    HERE(T, check_count, size), LIST(T, checks, check, check_count), HERE(T, slot_count, size),
+    LIST(T, slot_names, text_leaf, slot_count), NOT(T, slot_places), HERE(T, violates_count, size),
+    LIST(T, violates, text_leaf, violates_count), NOT(T, violates_places), NOT(T, promise_strict),
+    HERE(T, sometimes_count, size), LIST(T, sometimes, pattern, sometimes_count),
+    HERE(T, measure_count, size), LIST(T, measures, measure, measure_count), NOT(T, place),
+    /* Of a history that was read from a file. */
+    NOT(T, rules_only), NOT(T, no_decisions), NOT(T, event_place_count), NOT(T, event_places)};
 STRUCT(case_type, T, case_fields);
 #undef T
 #define T struct lapse_plan
@@ -431,6 +426,7 @@ static const struct lapse_shape_field plan_fields[] = {NOT(T, file),
                                                        HERE(T, copy_count, i32),
                                                        HERE(T, chaos, chaos),
                                                        HERE(T, store, i32),
+                                                       NOT(T, compare_model),
                                                        NOT(T, promise_strict),
                                                        HERE(T, setup, setup),
                                                        HERE(T, the_case, case_type),

@@ -28,14 +28,14 @@ void lapse_cli_caught_line(struct lapse_out *out, const struct lapse_contract *c
     size_t count = lapse_cli_caught(contract->id, &at, &first);
     lapse_out_format(out, "%*sfrom %s; %s\n", INDENT, "", contract->source,
                      lapse_rule_exists(contract->id) ? "judged by a rule" : "not judged yet");
-    if (count > 0) {
-        lapse_out_format(out, "%*scaught with it: %s", INDENT, "", first->name);
-        if (count > 1) {
-            lapse_out_format(out, ", and %zu more", count - 1);
-        }
-        lapse_out_text(out, "\n");
-        lapse_out_format(out, "  in %s\n", first->scenario);
+    if (count == 0) {
+        return;
     }
+    lapse_out_format(out, "%*scaught with it: %s", INDENT, "", first->name);
+    if (count > 1) {
+        lapse_out_format(out, " +%zu", count - 1);
+    }
+    lapse_out_format(out, "\n  %s\n", first->scenario);
 }
 
 static bool lists(const char *ids, const char *id) {

@@ -58,6 +58,10 @@ static enum lapse_status judge_one(struct lapse_cli_checked *checked,
     struct lapse_linear_result result;
     enum lapse_status status = lapse_linear_check(alloc, &problem->model, problem->calls,
                                                   problem->count, &budget, &result, &checked->err);
+    if (status == LAPSE_INVALID) {
+        struct lapse_place place = {checked->path, 1, 1, 1};
+        (void)lapse_diag_add(&checked->unread, "J110", place, "", "%s", checked->err.message);
+    }
     if (status != LAPSE_OK) {
         return status;
     }

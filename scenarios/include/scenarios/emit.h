@@ -30,8 +30,8 @@ enum lapse_status lapse_plans_emit_proved(const lapse_alloc *alloc,
 void lapse_emitted_free(struct lapse_emitted *emitted);
 
 /* Whether two plans say the same. Places, the file, the row and the object as it was written count
- * in nothing; nor does promise_strict, which is the runner's. False: err names the first difference
- * by its path ("steps[3].call.ttl.number") with both values. */
+ * in nothing; nor do promise_strict and compare_model, which are the runner's. False: err names the
+ * first difference by its path ("steps[3].call.ttl.number") with both values. */
 bool lapse_plan_equal(const struct lapse_plan *a, const struct lapse_plan *b,
                       struct lapse_error *err);
 
