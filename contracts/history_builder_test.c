@@ -9,7 +9,6 @@
 
 static void check_broken(const struct builder *b, const char *wanted, const char *about,
                          const char *name);
-static void first_broken(const struct builder *b, bool whole, struct lapse_violation *ret);
 static void broken_by(const struct lapse_trackers *trackers,
                       const struct lapse_history_event *event, bool whole,
                       struct lapse_violation *ret);
@@ -313,26 +312,30 @@ void check_twists(const struct twist *twists, size_t count) {
     }
 }
 
-static void check_broken(const struct builder *b, const char *wanted, const char *about,
-                         const char *name) {
-    struct lapse_violation violation = {0};
-    first_broken(b, about != NULL && strcmp(about, BUILDER_WHOLE) == 0, &violation);
-    const char *broken = violation.id != NULL ? violation.id : "nothing";
-    wanted = wanted != NULL ? wanted : "nothing";
-    cr_expect(lapse_bytes_equal(lapse_bytes_of(broken), lapse_bytes_of(wanted)),
-              "%s: wanted %s, breaks %s: %s", name, wanted, broken, violation.message);
-}
-
-static void first_broken(const struct builder *b, bool whole, struct lapse_violation *ret) {
+size_t builder_first_broken(const struct builder *b, const char *about,
+                            struct lapse_violation *ret) {
     struct lapse_trackers *trackers = NULL;
+    bool whole = about != NULL && strcmp(about, BUILDER_WHOLE) == 0;
+    size_t at = 0;
     cr_assert_eq(lapse_trackers_open(lapse_alloc_libc(), &trackers, NULL), LAPSE_OK);
-    for (size_t i = 0; i < lapse_history_count(b->history) && ret->id == NULL; i++) {
-        const struct lapse_history_event *event = lapse_history_at(b->history, i);
+    while (at < lapse_history_count(b->history) && ret->id == NULL) {
+        const struct lapse_history_event *event = lapse_history_at(b->history, at++);
         cr_assert_eq(lapse_trackers_look(trackers, event), LAPSE_OK);
         broken_by(trackers, event, whole, ret);
         cr_assert_eq(lapse_trackers_absorb(trackers, event), LAPSE_OK);
     }
     lapse_trackers_close(trackers);
+    return ret->id != NULL ? at : 0;
+}
+
+static void check_broken(const struct builder *b, const char *wanted, const char *about,
+                         const char *name) {
+    struct lapse_violation violation = {0};
+    (void)builder_first_broken(b, about, &violation);
+    const char *broken = violation.id != NULL ? violation.id : "nothing";
+    wanted = wanted != NULL ? wanted : "nothing";
+    cr_expect(lapse_bytes_equal(lapse_bytes_of(broken), lapse_bytes_of(wanted)),
+              "%s: wanted %s, breaks %s: %s", name, wanted, broken, violation.message);
 }
 
 static void broken_by(const struct lapse_trackers *trackers,

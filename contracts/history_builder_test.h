@@ -5,6 +5,7 @@
 #define CONTRACTS_HISTORY_BUILDER_TEST_H
 
 #include "contracts/history.h"
+#include "contracts/rule.h"
 
 #define MINUTE (60 * LAPSE_NS_PER_S)
 #define SECOND LAPSE_NS_PER_S
@@ -52,6 +53,8 @@ struct twist {
 };
 void check_twists(const struct twist *twists, size_t count);
 
+/* The story of a rule; NULL: there is none. */
+const struct rule_pair *find_pair(const char *id);
 const struct rule_pair *kv_pairs(size_t *ret_count);
 const struct rule_pair *cas_pairs(size_t *ret_count);
 const struct rule_pair *watch_pairs(size_t *ret_count);
@@ -69,6 +72,10 @@ void builder_open(struct builder *b);
 /* The same world with another store. `setup` is borrowed. */
 void builder_open_with(struct builder *b, const struct lapse_setup *setup);
 void builder_close(struct builder *b);
+/* The place, from 1 on, of the first event that breaks a rule, and which; 0: none does.
+ * BUILDER_WHOLE is asked only where the story is about it. */
+size_t builder_first_broken(const struct builder *b, const char *about,
+                            struct lapse_violation *ret);
 
 static inline struct lapse_request key_call(enum lapse_verb verb, const char *bucket,
                                             const char *key) {

@@ -7,7 +7,7 @@
 #include "contracts/tracker.h"
 #include "history_builder_test.h"
 
-enum { RULES_MAX = 64, FAMILIES = 9 };
+enum { RULES_MAX = 64 };
 
 struct outcome {
     const char *broken; /* the first rule that the first bad event breaks; NULL: none */
@@ -15,7 +15,6 @@ struct outcome {
     int premises[RULES_MAX];
 };
 
-static const struct rule_pair *find_pair(const char *id);
 static void judge(const struct builder *b, const char *about, struct outcome *ret);
 static void judge_event(const struct lapse_trackers *trackers,
                         const struct lapse_history_event *event, const char *about,
@@ -137,21 +136,6 @@ Test(trackers, describe_says_what_stands_under_the_name) {
         lapse_trackers_close(trackers);
         builder_close(&b);
     }
-}
-
-static const struct rule_pair *find_pair(const char *id) {
-    const struct rule_pair *(*const families[FAMILIES])(size_t *) = {
-        kv_pairs, cas_pairs, watch_pairs, lease_pairs, belief_pairs, durable_pairs, time_pairs,
-        live_pairs, lin_pairs};
-    for (size_t f = 0; f < FAMILIES; f++) {
-        size_t count;
-        const struct rule_pair *pairs = families[f](&count);
-        for (size_t i = 0; i < count; i++) {
-            if (strcmp(pairs[i].id, id) == 0)
-                return &pairs[i];
-        }
-    }
-    return NULL;
 }
 
 static void judge(const struct builder *b, const char *about, struct outcome *ret) {

@@ -39,6 +39,19 @@ void lapse_cli_self_free(struct lapse_cli_self *self);
 /* Whether a rule of this contract alone finds the bug; *ret_events is how many events it takes. */
 bool lapse_cli_self_alone(const struct lapse_cli_catch *each, const char *id, int64_t *ret_events);
 
+/* self_show.c: a line for each bug; a line for each contract, which returns how many have a rule
+ * and no bug that it finds alone; the sums. */
+void lapse_cli_self_show_bugs(const struct lapse_cli_self *self, struct lapse_out *out);
+size_t lapse_cli_self_show_rules(const struct lapse_cli_self *self, struct lapse_out *out);
+void lapse_cli_self_show_sums(const struct lapse_cli_self *self, size_t idle,
+                              struct lapse_out *out);
+size_t lapse_cli_self_caught(const struct lapse_cli_self *self);
+
+/* canary.c: runs the program at `canary` and shows a line for each contract; *ret_silent is how
+ * many alarms did not ring. OK, NOMEM or IO. */
+enum lapse_status lapse_cli_canary_show(const char *canary, struct lapse_out *out,
+                                        size_t *ret_silent, struct lapse_error *err);
+
 /* matrix.c: `lapse self-test --matrix`. Returns an exit code. */
 int lapse_cli_matrix(const struct lapse_cli_options *options, const char *planted);
 

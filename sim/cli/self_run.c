@@ -1,6 +1,6 @@
 /* Planting each bug and seeing what catches it. A bug is caught if its scenario fails and is
  * charged with a contract that the bug names, and if each contract that it names would have found
- * it alone. */
+ * it alone. One that only an expectation is to see must be seen by no rule of those. */
 #include "self.h"
 
 #include <stdio.h>
@@ -143,8 +143,12 @@ static void judge_alone(struct lapse_cli_catch *each) {
     char id[LAPSE_CLI_SEED_TEXT_MAX];
     int64_t events = 0;
     for (size_t at = 0; next_catcher(each->bug, &at, id, sizeof id);) {
-        if (!lapse_cli_self_alone(each, id, &events)) {
-            (void)snprintf(each->why, sizeof each->why, "%s alone does not find it", id);
+        bool found = lapse_cli_self_alone(each, id, &events);
+        if (found == each->bug->expected) {
+            (void)snprintf(each->why, sizeof each->why,
+                           found ? "%s finds it, not only an expectation"
+                                 : "%s alone does not find it",
+                           id);
             return;
         }
     }

@@ -4,30 +4,21 @@
 #include "self.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PLANTED "lapse-planted"
+#define CANARY "lapse-canary"
 
-static void show_bugs(const struct lapse_cli_self *self, struct lapse_out *out);
-static size_t show_rules(const struct lapse_cli_self *self, struct lapse_out *out);
-static void show_sums(const struct lapse_cli_self *self, size_t idle, struct lapse_out *out);
-static size_t caught_of(const struct lapse_cli_self *self);
-static bool is_repeated(const struct lapse_rule *rules, size_t at);
+enum { PATH_BYTES = LAPSE_CLI_PATH_MAX + 16 }; /* room for a program's name beside this one */
+
+static bool beside(const struct lapse_cli_options *options, const char *name, char *ret);
 
 int lapse_cli_self_test(const struct lapse_cli_options *options) {
-    char planted[sizeof options->around.self + sizeof PLANTED];
-    const char *slash = strrchr(options->around.self, '/');
-    int folder = slash == NULL ? 0 : (int)(slash + 1 - options->around.self);
-    (void)snprintf(planted, sizeof planted, "%.*s%s", folder, options->around.self, PLANTED);
-    FILE *file = fopen(planted, "rb");
-    if (file == NULL) {
-        return lapse_cli_complain(LAPSE_EXIT_MISTAKES,
-                                  "there is no %s beside this program (looked for '%s'); build it: "
-                                  "meson compile -C build " PLANTED,
-                                  PLANTED, planted);
+    char planted[PATH_BYTES], canary[PATH_BYTES];
+    if (!beside(options, PLANTED, planted) ||
+        (!options->matrix && !beside(options, CANARY, canary))) {
+        return LAPSE_EXIT_MISTAKES;
     }
-    (void)fclose(file);
     if (options->matrix) {
         return lapse_cli_matrix(options, planted);
     }
@@ -35,113 +26,42 @@ int lapse_cli_self_test(const struct lapse_cli_options *options) {
     struct lapse_error err = {0};
     struct lapse_out out;
     lapse_out_init(&out, lapse_alloc_libc());
+    size_t silent = 0;
     int code = LAPSE_EXIT_PASSED;
     if (lapse_cli_self_run(planted, options->jobs, &self, &err) != LAPSE_OK) {
         code = lapse_cli_complain(LAPSE_EXIT_BUG, "%s", err.message);
     } else {
-        show_bugs(&self, &out);
-        show_sums(&self, show_rules(&self, &out), &out);
+        lapse_cli_self_show_bugs(&self, &out);
+        size_t idle = lapse_cli_self_show_rules(&self, &out);
+        if (lapse_cli_canary_show(canary, &out, &silent, &err) != LAPSE_OK) {
+            silent = 1;
+            lapse_out_format(&out, "%s\n", err.message);
+        }
+        lapse_cli_self_show_sums(&self, idle, &out);
         lapse_cli_print(&out);
-        bool good = caught_of(&self) == self.count && self.clean > 0 && self.clean_bad == 0;
-        code = good ? LAPSE_EXIT_PASSED : LAPSE_EXIT_VIOLATED;
+        bool good = lapse_cli_self_caught(&self) == self.count && self.clean > 0 &&
+                    self.clean_bad == 0;
+        code = good && silent == 0 ? LAPSE_EXIT_PASSED : LAPSE_EXIT_VIOLATED;
     }
     lapse_out_free(&out);
     lapse_cli_self_free(&self);
     return code;
 }
 
-static void show_bugs(const struct lapse_cli_self *self, struct lapse_out *out) {
-    size_t widest = 0;
-    for (size_t i = 0; i < self->count; i++) {
-        size_t len = strlen(self->catches[i].bug->name);
-        widest = len > widest ? len : widest;
+/* Fills ret, of PATH_BYTES, with the path of a program beside this one; complains where there is
+ * none. */
+static bool beside(const struct lapse_cli_options *options, const char *name, char *ret) {
+    const char *slash = strrchr(options->around.self, '/');
+    int folder = slash == NULL ? 0 : (int)(slash + 1 - options->around.self);
+    (void)snprintf(ret, PATH_BYTES, "%.*s%s", folder, options->around.self, name);
+    FILE *file = fopen(ret, "rb");
+    if (file == NULL) {
+        (void)lapse_cli_complain(LAPSE_EXIT_MISTAKES,
+                                 "there is no %s beside this program (looked for '%s'); build it: "
+                                 "meson compile -C build %s",
+                                 name, ret, name);
+        return false;
     }
-    lapse_out_format(out, "%-*s  %-11s %6s  scenario\n", (int)widest, "planted bug", "caught by",
-                     "events");
-    for (size_t i = 0; i < self->count; i++) {
-        const struct lapse_cli_catch *each = &self->catches[i];
-        lapse_out_format(out, "%-*s  ", (int)widest, each->bug->name);
-        if (each->caught) {
-            lapse_out_format(out, "%-11.*s %6lld  ", (int)each->id.len,
-                             (const char *)each->id.data, (long long)each->events);
-        } else {
-            lapse_out_format(out, "SURVIVED    %6s  %s; see ", "", each->why);
-        }
-        lapse_out_format(out, "%s\n", each->bug->scenario);
-    }
-}
-
-/* Returns how many contracts have a rule and no bug that it finds alone. */
-static size_t show_rules(const struct lapse_cli_self *self, struct lapse_out *out) {
-    size_t count, idle = 0;
-    const struct lapse_rule *rules = lapse_rule_table(&count);
-    lapse_out_text(out, "\ncontract    bugs found alone, the soonest\n");
-    for (size_t i = 0; i < count; i++) {
-        if (is_repeated(rules, i)) {
-            continue;
-        }
-        size_t found = 0;
-        int64_t least = INT64_MAX, events = 0;
-        const char *soonest = "none: this alarm has not been heard";
-        for (size_t k = 0; k < self->count; k++) {
-            if (lapse_cli_self_alone(&self->catches[k], rules[i].id, &events)) {
-                found++;
-                soonest = events < least ? self->catches[k].bug->name : soonest;
-                least = events < least ? events : least;
-            }
-        }
-        idle += found == 0;
-        lapse_out_format(out, "%-11s %4zu  %s\n", rules[i].id, found, soonest);
-    }
-    return idle;
-}
-
-static int by_number(const void *a, const void *b) {
-    const int64_t *left = a, *right = b;
-    return *left < *right ? -1 : *left > *right;
-}
-
-static void show_sums(const struct lapse_cli_self *self, size_t idle, struct lapse_out *out) {
-    size_t caught = caught_of(self), at = 0;
-    int64_t *events = calloc(self->count + 1, sizeof *events);
-    for (size_t i = 0; events != NULL && i < self->count; i++) {
-        if (self->catches[i].caught) {
-            events[at++] = self->catches[i].events;
-        }
-    }
-    out->failed = out->failed || events == NULL;
-    lapse_out_format(out, "\n%zu of %zu bugs caught, %zu contracts without one\n", caught,
-                     self->count, idle);
-    if (at > 0) {
-        qsort(events, at, sizeof *events, by_number);
-        lapse_out_format(out, "events until caught: median %lld, 95th percentile %lld, most %lld\n",
-                         (long long)events[at / 2], (long long)events[(at - 1) * 95 / 100],
-                         (long long)events[at - 1]);
-    }
-    lapse_out_format(out, "with no bug planted %zu of %zu scenarios pass", self->clean -
-                     self->clean_bad, self->clean);
-    if (self->clean_bad > 0) {
-        lapse_out_format(out, "; the first that does not is in %.*s", (int)self->clean_first.len,
-                         (const char *)self->clean_first.data);
-    }
-    lapse_out_text(out, "\n");
-    free(events);
-}
-
-static size_t caught_of(const struct lapse_cli_self *self) {
-    size_t caught = 0;
-    for (size_t i = 0; i < self->count; i++) {
-        caught += self->catches[i].caught;
-    }
-    return caught;
-}
-
-/* A contract may have more than one rule. */
-static bool is_repeated(const struct lapse_rule *rules, size_t at) {
-    for (size_t i = 0; i < at; i++) {
-        if (strcmp(rules[i].id, rules[at].id) == 0) {
-            return true;
-        }
-    }
-    return false;
+    (void)fclose(file);
+    return true;
 }

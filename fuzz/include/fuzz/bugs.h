@@ -18,6 +18,7 @@ struct lapse_bug {
     const char *document; /* and the document's name in that file */
     const char *source;   /* where such a bug was seen */
     uint64_t seed;        /* of that run */
+    bool expected;        /* only an expectation of the document sees it, and no rule */
 };
 
 /* All bugs. A bug's number is its place here, from 1 on. */
