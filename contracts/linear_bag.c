@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-enum { TABLE_MIN = 64 };
+/* So many of a chain are looked at in the time of a step. */
+enum { TABLE_MIN = 64, MEMBERS_PER_STEP = 32 };
 
 static uint64_t key_hash(const struct lapse_linear_bag *bag,
                          const struct lapse_linear_config *config, const uint64_t *bits);
@@ -17,14 +18,16 @@ static bool append(struct lapse_linear_bag *bag, const struct lapse_linear_confi
                    const uint64_t *bits);
 static size_t place_of(const struct lapse_linear_bag *bag, const struct lapse_linear_config *config,
                        const uint64_t *bits);
-static bool thin_chain(struct lapse_linear_bag *bag, size_t place, const uint64_t *bits);
+static bool thin_chain(struct lapse_linear_bag *bag, size_t place, const uint64_t *bits,
+                       uint64_t *ret_looked_at);
+static bool charge(struct lapse_linear_steps *steps, uint64_t looked_at);
 static uint64_t entry_of(const struct lapse_linear_bag *bag, uint32_t index);
 static uint32_t index_of(uint64_t entry);
 static bool fresh(const struct lapse_linear_bag *bag, uint64_t entry);
 
 void lapse_linear_bag_init(struct lapse_linear_bag *bag, const lapse_alloc *alloc,
-                           const struct lapse_linear_plan *plan) {
-    *bag = (struct lapse_linear_bag){.alloc = alloc, .plan = plan, .stamp = 1};
+                           const struct lapse_linear_plan *plan, struct lapse_linear_steps *steps) {
+    *bag = (struct lapse_linear_bag){.alloc = alloc, .plan = plan, .steps = steps, .stamp = 1};
 }
 
 void lapse_linear_bag_free(struct lapse_linear_bag *bag) {
@@ -50,7 +53,12 @@ bool lapse_linear_bag_put(struct lapse_linear_bag *bag, const struct lapse_linea
     }
     size_t place = place_of(bag, config, bits);
     bool chained = fresh(bag, bag->table[place]);
-    if (chained && !thin_chain(bag, place, bits)) {
+    uint64_t looked_at = 0;
+    bool wanted = !chained || thin_chain(bag, place, bits, &looked_at);
+    if (!charge(bag->steps, looked_at)) {
+        return false;
+    }
+    if (!wanted) {
         return true;
     }
     if (!append(bag, config, bits)) {
@@ -76,10 +84,12 @@ static size_t place_of(const struct lapse_linear_bag *bag, const struct lapse_li
 
 /* Takes from a chain what the newcomer stands for; false if one of it stands for the newcomer. The
  * first of a chain stays in the table, dead or not, until another one takes its place. */
-static bool thin_chain(struct lapse_linear_bag *bag, size_t place, const uint64_t *bits) {
+static bool thin_chain(struct lapse_linear_bag *bag, size_t place, const uint64_t *bits,
+                       uint64_t *ret_looked_at) {
     size_t words = bag->plan->words;
     uint32_t first = index_of(bag->table[place]);
     for (uint32_t at = first; at != LAPSE_LINEAR_NONE; at = bag->items[at].next) {
+        ++*ret_looked_at;
         if (!bag->items[at].dead && stands_for(bag, bag->bits + at * words, bits)) {
             return false;
         }
@@ -98,6 +108,13 @@ static bool thin_chain(struct lapse_linear_bag *bag, size_t place, const uint64_
         }
     }
     return true;
+}
+
+/* Chains can grow long while the model is asked little. */
+static bool charge(struct lapse_linear_steps *steps, uint64_t looked_at) {
+    uint64_t cost = looked_at / MEMBERS_PER_STEP, left = steps->max - steps->taken;
+    steps->taken += cost < left ? cost : left;
+    return cost <= left;
 }
 
 static bool stands_for(const struct lapse_linear_bag *bag, const uint64_t *less,

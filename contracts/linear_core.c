@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* So many calls are put into a plan in the time of a step. */
+enum { CALLS_PER_STEP = 64 };
+
 struct carving {
     const lapse_linear_model *model;
     const struct lapse_linear_budget *budget;
@@ -21,9 +24,11 @@ struct carving {
 
 static void carve(struct carving *carving, const struct lapse_linear_call *calls);
 static void carve_by(struct carving *carving, size_t size);
-static bool let_go(struct carving *carving, size_t from, size_t to);
+static bool some_kept(const struct carving *carving, size_t from, size_t to);
+static void let_go(struct carving *carving, size_t from, size_t to);
 static enum lapse_linear_verdict keep_if_no(struct carving *carving);
 static enum lapse_linear_verdict decide(struct carving *carving);
+static uint64_t steps_left(const struct carving *carving);
 static bool forget(struct lapse_linear_call *call);
 static void forget_followers(const struct carving *carving);
 static void write_core(struct carving *carving);
@@ -81,10 +86,14 @@ static void carve(struct carving *carving, const struct lapse_linear_call *calls
 static void carve_by(struct carving *carving, size_t size) {
     for (size_t from = 0; from < carving->count && carving->status == LAPSE_OK; from += size) {
         size_t to = carving->count - from < size ? carving->count : from + size;
-        if (!let_go(carving, from, to)) {
+        if (!some_kept(carving, from, to)) {
             continue;
         }
-        bool open_question = keep_if_no(carving) == LAPSE_LINEAR_GAVE_UP;
+        bool open_question = true;
+        if (steps_left(carving) > 0) {
+            let_go(carving, from, to);
+            open_question = keep_if_no(carving) == LAPSE_LINEAR_GAVE_UP;
+        }
         carving->proven = carving->proven && !(open_question && size == 1);
     }
 }
@@ -98,15 +107,22 @@ static enum lapse_linear_verdict keep_if_no(struct carving *carving) {
     return verdict;
 }
 
-/* Whether there was something to let go. */
-static bool let_go(struct carving *carving, size_t from, size_t to) {
-    memcpy(carving->tried, carving->calls, carving->count * sizeof(*carving->calls));
-    bool some = false;
+/* Whether there is something to let go: all calls are copied only where there is. */
+static bool some_kept(const struct carving *carving, size_t from, size_t to) {
     for (size_t i = from; i < to; i++) {
-        some = forget(&carving->tried[i]) || some;
+        if (!carving->calls[i].open) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void let_go(struct carving *carving, size_t from, size_t to) {
+    memcpy(carving->tried, carving->calls, carving->count * sizeof(*carving->calls));
+    for (size_t i = from; i < to; i++) {
+        (void)forget(&carving->tried[i]);
     }
     forget_followers(carving);
-    return some;
 }
 
 /* Whether there was an answer to forget. */
@@ -128,13 +144,17 @@ static void forget_followers(const struct carving *carving) {
     }
 }
 
+/* Each question has a plan of all calls made for it, which counts as steps too. */
 static enum lapse_linear_verdict decide(struct carving *carving) {
     struct lapse_linear_result *total = carving->result;
-    uint64_t left = total->steps < carving->steps_end ? carving->steps_end - total->steps : 0;
+    uint64_t left = steps_left(carving), planning = carving->count / CALLS_PER_STEP;
     size_t own = 2 * carving->count * sizeof(*carving->calls);
-    if (left == 0 || own >= carving->budget->bytes) {
+    if (left <= planning || own >= carving->budget->bytes) {
+        total->steps += left; /* what is left buys no answer */
         return LAPSE_LINEAR_GAVE_UP;
     }
+    total->steps += planning;
+    left -= planning;
     struct lapse_linear_result part = {.alloc = total->alloc};
     carving->status =
         lapse_linear_decide(total->alloc, carving->model, carving->tried, carving->count, left,
@@ -144,6 +164,11 @@ static enum lapse_linear_verdict decide(struct carving *carving) {
     total->bytes = part.bytes + own > total->bytes ? part.bytes + own : total->bytes;
     lapse_linear_result_free(&part);
     return verdict;
+}
+
+static uint64_t steps_left(const struct carving *carving) {
+    uint64_t taken = carving->result->steps;
+    return taken < carving->steps_end ? carving->steps_end - taken : 0;
 }
 
 static void write_core(struct carving *carving) {

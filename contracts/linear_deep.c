@@ -19,7 +19,7 @@ bool lapse_linear_deep_init(struct lapse_linear_deep *deep, const lapse_alloc *a
     lapse_meter_init(&deep->meter, alloc, limit);
     const lapse_alloc *own = &deep->meter.alloc;
     deep->log.alloc = own;
-    lapse_linear_bag_init(&deep->seen, own, search->plan);
+    lapse_linear_bag_init(&deep->seen, own, search->plan, &search->steps);
     deep->bits = lapse_alloc_zero(own, (search->plan->words + 1) * sizeof(*deep->bits));
     return deep->bits != NULL;
 }
@@ -33,14 +33,14 @@ void lapse_linear_deep_free(struct lapse_linear_deep *deep) {
 }
 
 enum lapse_linear_found lapse_linear_deep_run(struct lapse_linear_deep *deep, uint64_t steps) {
-    uint64_t limit = deep->search->steps + steps;
+    uint64_t limit = deep->search->steps.taken + steps;
     enum lapse_linear_found found = LAPSE_LINEAR_RUNNING;
     if (!deep->begun) {
         deep->begun = true;
         struct lapse_linear_config first = {.state = deep->search->start, .log = LAPSE_LINEAR_NONE};
         found = enter(deep, &first);
     }
-    while (found == LAPSE_LINEAR_RUNNING && deep->search->steps < limit) {
+    while (found == LAPSE_LINEAR_RUNNING && deep->search->steps.taken < limit) {
         found = deep->frame_count > 0 ? try_next(deep) : LAPSE_LINEAR_NOWHERE;
     }
     return found;

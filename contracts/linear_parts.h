@@ -78,6 +78,12 @@ struct lapse_linear_log {
     size_t count, cap;
 };
 
+/* ---- Steps, against their bound. */
+struct lapse_linear_steps {
+    uint64_t taken; /* never above max */
+    uint64_t max;
+};
+
 /* ---- A bag of configurations, in the order of their coming. One that another stands for (equal
  * but for open calls, of which that one has used no other) is not taken, or is marked dead. */
 struct lapse_linear_config {
@@ -90,6 +96,7 @@ struct lapse_linear_config {
 struct lapse_linear_bag {
     const lapse_alloc *alloc;
     const struct lapse_linear_plan *plan;
+    struct lapse_linear_steps *steps;
     struct lapse_linear_config *items;
     size_t items_cap;
     uint64_t *bits; /* plan->words for each */
@@ -100,11 +107,12 @@ struct lapse_linear_bag {
     uint32_t stamp;
 };
 void lapse_linear_bag_init(struct lapse_linear_bag *bag, const lapse_alloc *alloc,
-                           const struct lapse_linear_plan *plan);
+                           const struct lapse_linear_plan *plan, struct lapse_linear_steps *steps);
 void lapse_linear_bag_free(struct lapse_linear_bag *bag);
 void lapse_linear_bag_clear(struct lapse_linear_bag *bag);
-/* Takes a copy of a configuration. Returns false when memory ran out; *ret_taken says whether no
- * other stood for it. */
+/* Takes a copy of a configuration. Returns false when memory ran out, or the steps, of which it
+ * takes some where it is to be compared with many; *ret_taken says whether no other stood for it.
+ */
 bool lapse_linear_bag_put(struct lapse_linear_bag *bag, const struct lapse_linear_config *config,
                           const uint64_t *bits, bool *ret_taken);
 
@@ -112,9 +120,8 @@ bool lapse_linear_bag_put(struct lapse_linear_bag *bag, const struct lapse_linea
 struct lapse_linear_search {
     const struct lapse_linear_plan *plan;
     struct lapse_linear_states states;
-    uint32_t start; /* the number of the first state */
-    uint64_t steps; /* taken by both */
-    uint64_t steps_max;
+    uint32_t start;                  /* the number of the first state */
+    struct lapse_linear_steps steps; /* taken by both */
 };
 
 enum lapse_linear_move {
@@ -133,7 +140,7 @@ enum lapse_linear_move lapse_linear_ask(struct lapse_linear_search *search, uint
 bool lapse_linear_idle(const struct lapse_linear_plan *plan, uint32_t call, uint32_t before,
                        uint32_t after);
 /* Lets every pending call take effect that can and that only looks: no order is lost by it. False
- * when memory ran out. */
+ * when memory ran out, or no step is left. */
 bool lapse_linear_settle(struct lapse_linear_search *search, struct lapse_linear_log *log,
                          struct lapse_linear_config *config, uint64_t *bits);
 /* Appends an entry and makes it the configuration's last; sets the call's bit. */
@@ -150,7 +157,7 @@ enum lapse_linear_found {
     LAPSE_LINEAR_RUNNING = 0,
     LAPSE_LINEAR_FOUND,   /* an order: its last entry in the log is `last` */
     LAPSE_LINEAR_NOWHERE, /* there is none: `furthest` is the reply that none of them passes */
-    LAPSE_LINEAR_SPENT    /* memory ran out */
+    LAPSE_LINEAR_SPENT    /* memory ran out, or no step is left */
 };
 
 /* Reply by reply, all configurations at once. */

@@ -50,10 +50,10 @@ enum lapse_linear_move lapse_linear_ask(struct lapse_linear_search *search, uint
                                         uint32_t call, unsigned branch, uint32_t *ret) {
     const lapse_linear_model *model = search->plan->model;
     int64_t next[LAPSE_LINEAR_STATE_WORDS_MAX];
-    if (search->steps == search->steps_max) {
+    if (search->steps.taken >= search->steps.max) {
         return LAPSE_LINEAR_FULL;
     }
-    search->steps++;
+    search->steps.taken++;
     const int64_t *words = search->states.items + state * search->states.words;
     if (!model->step(model->ctx, words, &search->plan->calls[call], branch, next)) {
         return LAPSE_LINEAR_CANNOT;

@@ -148,8 +148,8 @@ static bool key_told(struct lapse_linear_split *split, const struct lapse_linear
     if (shows && !text_number(split, part->answer->value, &text)) {
         return false;
     }
-    if (found && verb == LAPSE_VERB_HISTORY && part->answer->item_count > 0 &&
-        !part->answer->more) {
+    if (found && verb == LAPSE_VERB_HISTORY && part->answer->items != NULL &&
+        part->answer->item_count > 0 && !part->answer->more) {
         const struct lapse_item *last = &part->answer->items[part->answer->item_count - 1];
         call->arg[LAPSE_KEY_REV] = last->kind == LAPSE_RECORD_VALUE ? last->revision : UNTOLD;
     }
@@ -230,7 +230,10 @@ static struct lapse_linear_window term_window(const struct lapse_linear_split *s
         call->arg[LAPSE_KEY_IDLE] = term->idle.ns;
         call->arg[LAPSE_KEY_VERB] |= capped ? LAPSE_KEY_CAPPED : 0;
     }
-    span = span > 0 ? span : 0; /* refused, if it was answered */
+    if (span <= 0) {
+        *ret_ended = true; /* nothing lives for no time */
+        span = 0;
+    }
     return lapse_linear_span_window(&split->terms, call, span);
 }
 
@@ -253,7 +256,9 @@ bool lapse_linear_split_lease(struct lapse_linear_split *split,
         asks && !acquires && command->u.lease.has_token ? command->u.lease.token : UNTOLD;
     call.arg[LAPSE_LEASE_TOLD_TOKEN] =
         !call.open && part->answer->has_token ? part->answer->token : UNTOLD;
-    call.arg[LAPSE_LEASE_AGAIN] = call.open || part->batch ? UNTOLD : part->answer->renewed ? 1 : 0;
+    /* A recorder may leave out that the grant was held already: only a told one is held to it. */
+    call.arg[LAPSE_LEASE_AGAIN] =
+        !call.open && !part->batch && part->answer->renewed ? 1 : UNTOLD;
     call.arg[LAPSE_LEASE_EPHEMERAL] =
         acquires && command->u.lease.durability == LAPSE_EPHEMERAL ? 1 : 0;
     if (!owner_number(split, asks ? command->u.lease.owner : none, &call.arg[LAPSE_LEASE_OWNER]) ||

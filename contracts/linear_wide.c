@@ -29,9 +29,9 @@ bool lapse_linear_wide_init(struct lapse_linear_wide *wide, const lapse_alloc *a
     lapse_meter_init(&wide->meter, alloc, limit);
     const lapse_alloc *own = &wide->meter.alloc;
     wide->log.alloc = own;
-    lapse_linear_bag_init(&wide->bags[0], own, search->plan);
-    lapse_linear_bag_init(&wide->bags[1], own, search->plan);
-    lapse_linear_bag_init(&wide->work, own, search->plan);
+    lapse_linear_bag_init(&wide->bags[0], own, search->plan, &search->steps);
+    lapse_linear_bag_init(&wide->bags[1], own, search->plan, &search->steps);
+    lapse_linear_bag_init(&wide->work, own, search->plan, &search->steps);
     wide->bits = lapse_alloc_zero(own, (search->plan->words + 1) * sizeof(*wide->bits));
     return wide->bits != NULL && begin(wide);
 }
@@ -46,7 +46,7 @@ void lapse_linear_wide_free(struct lapse_linear_wide *wide) {
 }
 
 enum lapse_linear_found lapse_linear_wide_run(struct lapse_linear_wide *wide, uint64_t steps) {
-    uint64_t limit = wide->search->steps + steps;
+    uint64_t limit = wide->search->steps.taken + steps;
     while (wide->passed < wide->search->plan->return_count) {
         if (wide->settled < bag_before(wide)->count) {
             if (!settle_next(wide)) {
@@ -62,7 +62,7 @@ enum lapse_linear_found lapse_linear_wide_run(struct lapse_linear_wide *wide, ui
         } else {
             finish_reply(wide);
         }
-        if (wide->search->steps >= limit) {
+        if (wide->search->steps.taken >= limit) {
             return LAPSE_LINEAR_RUNNING;
         }
     }

@@ -92,7 +92,7 @@ enum lapse_status lapse_linear_decide(const lapse_alloc *alloc, const lapse_line
     if (result->verdict == LAPSE_LINEAR_GAVE_UP && race.meter.nomem) {
         status = LAPSE_NOMEM;
     }
-    result->steps += race.search.steps;
+    result->steps += race.search.steps.taken;
     result->bytes = race.meter.peak > result->bytes ? race.meter.peak : result->bytes;
     race_free(&race);
     return status;
@@ -171,7 +171,7 @@ static bool race_init(struct race *race, const lapse_alloc *alloc, size_t bytes,
 
 static void race_run(struct race *race, uint64_t steps) {
     uint64_t turn = FIRST_TURN;
-    race->search.steps_max = steps;
+    race->search.steps.max = steps;
     for (int n = 0; race->found == LAPSE_LINEAR_RUNNING; n++) {
         if (!race->wide_on && !race->deep_on) {
             return;

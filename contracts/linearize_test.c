@@ -125,6 +125,53 @@ Test(linearize, honours_a_budget_of_steps_and_of_bytes) {
     cr_assert(came_to_no);
 }
 
+/* Open calls by which the register comes from one value to the next one but two, in two ways each
+ * time: as many sets of calls used as there are ways, none of which holds another. The last call
+ * reads a value that nobody wrote. Returns how many calls there are. */
+static size_t make_diamonds(struct lapse_linear_call *calls, int diamonds) {
+    static const int64_t edges[4][2] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}};
+    static const struct lapse_linear_call plain = {.return_ns = 1, .branches = 1, .after = -1};
+    size_t count = 0;
+    calls[count] = plain;
+    calls[count++].op = LAPSE_REGISTER_WRITE;
+    for (int i = 0; i < 4 * diamonds; i++) {
+        struct lapse_linear_call *call = &calls[count++];
+        *call = plain;
+        call->invoke_ns = call->return_ns = 2;
+        call->open = true;
+        call->op = LAPSE_REGISTER_CAS;
+        call->arg[LAPSE_REGISTER_VALUE] = 3 * (i / 4) + edges[i % 4][0];
+        call->arg[LAPSE_REGISTER_TO] = 3 * (i / 4) + edges[i % 4][1];
+    }
+    calls[count] = plain;
+    calls[count].invoke_ns = 2;
+    calls[count].return_ns = 3;
+    calls[count].op = LAPSE_REGISTER_READ;
+    calls[count++].arg[LAPSE_REGISTER_VALUE] = -1;
+    return count;
+}
+
+Test(linearize, counts_as_steps_what_it_compares, .timeout = 20) {
+    enum { MANY = 20, FEW = 4 };
+    struct lapse_linear_call calls[4 * MANY + 2];
+    lapse_linear_model model = lapse_register_model();
+    struct lapse_linear_result result;
+    struct lapse_linear_budget budget = {LAPSE_LINEAR_STEPS / 4, LAPSE_LINEAR_BYTES, 0};
+    size_t count = make_diamonds(calls, MANY);
+    cr_assert_eq(
+        lapse_linear_check(lapse_alloc_libc(), &model, calls, count, &budget, &result, NULL),
+        LAPSE_OK);
+    cr_assert_eq(result.verdict, LAPSE_LINEAR_GAVE_UP);
+    cr_assert_leq(result.steps, budget.steps);
+    lapse_linear_result_free(&result);
+    count = make_diamonds(calls, FEW);
+    cr_assert_eq(
+        lapse_linear_check(lapse_alloc_libc(), &model, calls, count, &budget, &result, NULL),
+        LAPSE_OK);
+    cr_assert_eq(result.verdict, LAPSE_LINEAR_NO);
+    lapse_linear_result_free(&result);
+}
+
 Test(linearize, leaves_nothing_behind_when_memory_runs_out) {
     enum { CALLS = 40 };
     static struct lapse_linear_call calls[CALLS];

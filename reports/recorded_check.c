@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+static const int64_t TICK_NS_MAX = 3600 * LAPSE_NS_PER_S;
+
 /* Of numbers that tables are as long as. */
 enum { STEPS_MAX = 1000000, CALLS_MAX = 1000000 };
 
@@ -13,6 +15,7 @@ struct sent {
     size_t count;
 };
 
+static const char *check_bounds(const struct lapse_setup *setup);
 static const char *check_event(const struct lapse_reading_file *file, struct sent *sent,
                                const struct lapse_history_event *event);
 static const char *check_head(const struct lapse_history_event *event);
@@ -21,11 +24,21 @@ static const char *check_invoke(const struct lapse_reading_file *file, struct se
 static const char *check_command(const struct lapse_reading_file *file,
                                  const struct lapse_command *command);
 static const char *check_answered(const struct sent *sent, const struct lapse_history_event *event);
+static const char *answer_fault(const struct lapse_history_event *invoke, int verb,
+                                const struct lapse_answer *answer);
 static const char *check_body(const struct lapse_history_event *event);
+static const char *check_probe(const struct lapse_probe *probe);
 static const char *check_fault(const struct lapse_history_event *event);
 static bool has_bucket(const struct lapse_reading_file *file, struct lapse_bytes name);
 
 bool lapse_reading_check(struct lapse_reading_file *file) {
+    const char *bounds = check_bounds(&file->setup);
+    if (bounds != NULL) {
+        const struct lapse_json at = {.column = 1, .span = 1};
+        file->line = 1;
+        (void)lapse_reading_mistake(file, "J110", &at, "", "%s", bounds);
+        return false;
+    }
     int64_t most = 0;
     for (size_t i = 0; i < file->count; i++) {
         int64_t call = file->events[i].event.call;
@@ -44,6 +57,13 @@ bool lapse_reading_check(struct lapse_reading_file *file) {
         }
     }
     return sent.invokes != NULL;
+}
+
+static const char *check_bounds(const struct lapse_setup *setup) {
+    if (setup->rate_ppb < 0 || setup->rate_ppb >= LAPSE_NS_PER_S) {
+        return "`rate` of `bounds` is from 0 to below 1000000000 ppb";
+    }
+    return setup->wall_bound.ns < 0 ? "`wall` of `bounds` is a span of at least 0" : NULL;
 }
 
 static const char *check_event(const struct lapse_reading_file *file, struct sent *sent,
@@ -155,11 +175,36 @@ static const char *check_answered(const struct sent *sent,
         }
         return event->at.ns < invoke->at.ns    ? "the answer comes before the call was sent"
                : invoke->actor != event->actor ? "the call was sent by another actor"
-               : invoke->u.invoke.request.verb != event->u.reply.verb ? "the call was another verb"
-                                                                      : NULL;
+               : invoke->u.invoke.request.verb != event->u.reply.verb
+                   ? "the call was another verb"
+                   : answer_fault(invoke, event->u.reply.verb, &event->u.reply.answer);
     }
-    return event->kind == LAPSE_HISTORY_APPLY && invoke == NULL
-               ? "`call` is missing: the call that it decides"
+    if (event->kind != LAPSE_HISTORY_APPLY) {
+        return NULL;
+    }
+    return invoke == NULL ? "`call` is missing: the call that it decides"
+                          : answer_fault(invoke, invoke->u.invoke.request.verb,
+                                         &event->u.apply.answer);
+}
+
+/* What an answer cannot say. `invoke` is the call, or NULL where an observer looked. */
+static const char *answer_fault(const struct lapse_history_event *invoke, int verb,
+                                const struct lapse_answer *answer) {
+    if (answer->at.ns < 0) {
+        return "`store` is below 0: store time begins at 0";
+    }
+    if (answer->item_count > 0 && answer->items == NULL && verb != LAPSE_VERB_COUNT) {
+        return "`count` without `items` is an answer of `count` alone";
+    }
+    if (invoke == NULL || verb != LAPSE_VERB_ACQUIRE || answer->status != LAPSE_OK) {
+        return NULL;
+    }
+    const struct lapse_command *command = &invoke->u.invoke.request.command;
+    if (command->u.lease.owner.len == 0) {
+        return "it was granted, and `owner` is missing at the call: who holds it";
+    }
+    return command->u.lease.span.ns == 0 && command->u.lease.session.len == 0
+               ? "it was granted, and `for` is missing at the call: for how long"
                : NULL;
 }
 
@@ -171,9 +216,27 @@ static const char *check_body(const struct lapse_history_event *event) {
         return event->actor < 0 ? "`actor` is missing" : NULL;
     case LAPSE_HISTORY_RESOURCE:
         return event->u.resource.resource < 0 ? "`resource` is missing" : NULL;
+    case LAPSE_HISTORY_PROBE:
+        return check_probe(&event->u.probe);
+    case LAPSE_HISTORY_STEP:
+        return event->u.step.store.ns < 0 ? "`store` is below 0: store time begins at 0" : NULL;
+    case LAPSE_HISTORY_TENURE:
+        return event->u.tenure.store.ns < 0 ? "`store` is below 0: store time begins at 0" : NULL;
+    case LAPSE_HISTORY_CLOCK:
+        return event->u.clock.tick_ns < 1 || event->u.clock.tick_ns > TICK_NS_MAX
+                   ? "`tick` is a span from 1ns to 1h"
+                   : NULL;
     default:
         return NULL;
     }
+}
+
+static const char *check_probe(const struct lapse_probe *probe) {
+    const char *wrong = NULL;
+    for (size_t i = 0; wrong == NULL && i < probe->answer_count; i++) {
+        wrong = answer_fault(NULL, probe->answers[i].verb, &probe->answers[i].answer);
+    }
+    return wrong;
 }
 
 static const char *check_fault(const struct lapse_history_event *event) {

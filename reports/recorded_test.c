@@ -162,6 +162,22 @@ static const struct lapse_setup setup = {
     .nodes = names,
 };
 
+/* What a reader refuses beyond its range. */
+static void put_in_range(struct source *source, struct lapse_history_event *event) {
+    if (event->kind == LAPSE_HISTORY_STEP) {
+        event->u.step.store.ns &= INT64_MAX;
+    } else if (event->kind == LAPSE_HISTORY_TENURE) {
+        event->u.tenure.store.ns &= INT64_MAX;
+    } else if (event->kind == LAPSE_HISTORY_CLOCK) {
+        event->u.clock.tick_ns = 1 + (int64_t)draw(source, 1000);
+    } else if (event->kind == LAPSE_HISTORY_PROBE) {
+        struct lapse_probe_answer *answers = (void *)(uintptr_t)event->u.probe.answers;
+        for (size_t i = 0; i < event->u.probe.answer_count; i++) {
+            answers[i].answer.at.ns &= INT64_MAX;
+        }
+    }
+}
+
 /* An event of any kind, such as a reader takes. */
 static struct lapse_history_event some_event(struct source *source, int64_t *call) {
     int kind = 1 + (int)draw(source, LAPSE_HISTORY_KINDS - 1);
@@ -205,6 +221,8 @@ static struct lapse_history_event some_event(struct source *source, int64_t *cal
         event.u.reply.sent = false;
     } else if (kind == LAPSE_HISTORY_APPLY) {
         event.kind = LAPSE_HISTORY_STOPPED;
+    } else {
+        put_in_range(source, &event);
     }
     return event;
 }
@@ -298,7 +316,8 @@ Test(recorded, whole_calls_become_their_two_events_in_order_of_time) {
         "\"key\": \"x\", \"ttl\": \"15m\"}\n"
         "{\"event\": \"call\", \"actor\": \"a\", \"at\": 0, \"replied\": \"2s\", \"verb\": "
         "\"acquire\", "
-        "\"name\": \"n\", \"answer\": {\"status\": \"granted\", \"token\": 7}}\n";
+        "\"name\": \"n\", \"owner\": \"a\", \"for\": \"5s\", "
+        "\"answer\": {\"status\": \"granted\", \"token\": 7}}\n";
     static const struct {
         enum lapse_history_kind kind;
         int64_t at, call;

@@ -20,7 +20,7 @@ def line(**words):
     with mutex:
         file.write(json.dumps(words) + "\n")
 
-def call(actor, verb, send, **words):
+def call(actor, owner, verb, send, **words):
     """Sends a call; one without an answer may have been done, so it gets none in the file."""
     sent, status = now(), None
     try:
@@ -28,17 +28,18 @@ def call(actor, verb, send, **words):
         words.update(replied=now(), answer={"status": status})
     except (redis.ConnectionError, redis.TimeoutError):
         pass
-    line(event="call", actor=actor, at=sent, clock=sent, verb=verb, name=NAME, owner=actor, **words)
+    line(event="call", actor=actor, at=sent, clock=sent, verb=verb, name=NAME, owner=owner, **words)
     return status
 
 def client(actor):
     db, ms = redis.Redis(decode_responses=True), {"for": "%dms" % TTL_MS}
     for turn in range(TURNS):
-        set_it = lambda: "granted" if db.set(NAME, actor, nx=True, px=TTL_MS) else "held"
-        if call(actor, "acquire", set_it, **ms) == "granted":
+        own = "%s/%d" % (actor, turn)  # So a key left by a call that timed out is another owner's.
+        set_it = lambda: "granted" if db.set(NAME, own, nx=True, px=TTL_MS) else "held"
+        if call(actor, own, "acquire", set_it, **ms) == "granted":
             line(event="resource", at=now(), actor=actor, resource="report", value=str(turn))
-            call(actor, "extend", lambda: db.eval(EXTEND, 1, NAME, actor, TTL_MS), **ms)
-            call(actor, "release", lambda: db.eval(RELEASE, 1, NAME, actor))
+            call(actor, own, "extend", lambda: db.eval(EXTEND, 1, NAME, own, TTL_MS), **ms)
+            call(actor, own, "release", lambda: db.eval(RELEASE, 1, NAME, own))
 
 # Redis counts terms in ms: the bound leaves 6 ms of a term of 30 s to that and to its clock.
 line(lapse=1, recorder="redis_lock.py", bounds={"rate": "200ppm"}, resources=["report"])

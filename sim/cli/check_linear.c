@@ -11,6 +11,7 @@
 enum { CORE_SHOWN = 12 };
 static const char id[] = "LIN-01";
 
+static void tell_nothing(struct lapse_cli_checked *checked);
 static enum lapse_status judge_one(struct lapse_cli_checked *checked,
                                    const struct lapse_linear_problem *problem, bool *ret_no);
 static void tell_no(struct lapse_cli_checked *checked, const struct lapse_linear_problem *problem,
@@ -32,6 +33,7 @@ enum lapse_status lapse_cli_check_linear(struct lapse_cli_checked *checked) {
     bool no = false;
     if (problems->not_judged != NULL) {
         lapse_out_format(&checked->judged, "%s not judged: %s\n", id, problems->not_judged);
+        tell_nothing(checked);
         return LAPSE_OK;
     }
     if (problems->count == 0) {
@@ -47,6 +49,21 @@ enum lapse_status lapse_cli_check_linear(struct lapse_cli_checked *checked) {
                          id, problems->call_count, problems->count);
     }
     return status;
+}
+
+/* A history of which nothing was judged has not passed. */
+static void tell_nothing(struct lapse_cli_checked *checked) {
+    bool judged = checked->verdict.outcome != LAPSE_OUTCOME_PASSED;
+    for (size_t i = 0; i < checked->verdict.rule_count; i++) {
+        judged = judged || checked->verdict.premises[i] > 0;
+    }
+    if (!judged) {
+        (void)lapse_error_set(&checked->err, LAPSE_OK,
+                              "nothing in it was judged: no rule speaks of what was recorded, and "
+                              "%s is not looked for, as %s",
+                              id, checked->problems.not_judged);
+        checked->verdict.outcome = LAPSE_OUTCOME_INCONCLUSIVE;
+    }
 }
 
 /* A yes is believed only with a witness that the verifier accepts, which shares nothing with the

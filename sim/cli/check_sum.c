@@ -1,9 +1,13 @@
 /* What one judged file adds to the reports and to the sums. */
 #include "check.h"
 
+#include <string.h>
+
 enum { OUTSIDE_USES = LAPSE_USE_RESOURCES | LAPSE_USE_BELIEF | LAPSE_USE_LOOPS };
 
 static void count_one(struct lapse_cli_check_work *work, const struct lapse_cli_checked *checked);
+static void count_order(struct lapse_cli_check_work *work,
+                        const struct lapse_cli_checked *checked);
 static void render_file(struct lapse_cli_check_work *work, const struct lapse_file_view *file,
                         bool first);
 static void render_scenario(struct lapse_cli_check_work *work,
@@ -56,9 +60,24 @@ static void count_one(struct lapse_cli_check_work *work, const struct lapse_cli_
         work->tallies[i].premises += view->verdict->premises[i];
         work->tallies[i].runs += view->verdict->premises[i] > 0;
     }
+    count_order(work, checked);
     lapse_out_bytes(&work->certificates, checked->certificate.text, checked->certificate.len);
     if (!lapse_view_passed(view) && work->replay.len == 0) {
         lapse_replay_line(&work->replay, view);
+    }
+}
+
+/* What the search for an order has judged counts as LIN-01's, once a name. */
+static void count_order(struct lapse_cli_check_work *work,
+                        const struct lapse_cli_checked *checked) {
+    size_t count, names = checked->problems.count;
+    const struct lapse_rule *rules = lapse_rule_table(&count);
+    for (size_t i = 0; i < work->totals.rule_count && i < count; i++) {
+        if (strcmp(rules[i].id, "LIN-01") == 0 && names > 0 &&
+            checked->problems.not_judged == NULL) {
+            work->tallies[i].premises += (int64_t)names;
+            work->tallies[i].runs++;
+        }
     }
 }
 

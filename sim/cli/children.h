@@ -4,7 +4,7 @@
 
 #include "args.h"
 
-enum { LAPSE_CLI_CHILD_ARGUMENTS_MAX = 15, LAPSE_CLI_CHILD_SECONDS_MAX = 120 };
+enum { LAPSE_CLI_CHILD_ARGUMENTS_MAX = 15, LAPSE_CLI_CHILD_SECONDS_MAX = 30 };
 
 struct lapse_cli_child {
     /* argv[0] is the program's path; NULL ends the list. Borrowed. */

@@ -90,7 +90,7 @@ static int show(struct matrix *matrix) {
         for (size_t k = 0; k < matrix->rule_count; k++) {
             found += row.rules[k];
         }
-        idle += found == 0;
+        idle += found == 0 && !matrix->bugs[i].expected;
     }
     bool failed = out.failed;
     lapse_cli_print(&out);

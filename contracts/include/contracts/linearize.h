@@ -68,7 +68,7 @@ typedef struct lapse_linear_model {
     bool (*changes)(const void *ctx, const struct lapse_linear_call *call);
 } lapse_linear_model;
 
-/* Bounds. A step is one question to the model. */
+/* Bounds. A step is one question to the model, or other work that takes as long. */
 struct lapse_linear_budget {
     uint64_t steps;      /* for the verdict */
     size_t bytes;        /* of memory at any time, the result included */
