@@ -7,9 +7,6 @@
 
 #include <string.h>
 
-/* So many calls are put into a plan in the time of a step. */
-enum { CALLS_PER_STEP = 64 };
-
 struct carving {
     const lapse_linear_model *model;
     const struct lapse_linear_budget *budget;
@@ -144,10 +141,11 @@ static void forget_followers(const struct carving *carving) {
     }
 }
 
-/* Each question has a plan of all calls made for it, which counts as steps too. */
+/* Each question has a plan of all calls made for it. That takes longer than a step for each call,
+ * and most when nearly all calls have been let go, so it is counted too. */
 static enum lapse_linear_verdict decide(struct carving *carving) {
     struct lapse_linear_result *total = carving->result;
-    uint64_t left = steps_left(carving), planning = carving->count / CALLS_PER_STEP;
+    uint64_t left = steps_left(carving), planning = carving->count;
     size_t own = 2 * carving->count * sizeof(*carving->calls);
     if (left <= planning || own >= carving->budget->bytes) {
         total->steps += left; /* what is left buys no answer */

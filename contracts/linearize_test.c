@@ -151,25 +151,57 @@ static size_t make_diamonds(struct lapse_linear_call *calls, int diamonds) {
     return count;
 }
 
+/* Of twelve diamonds some 730000 questions are asked; comparing them takes as many steps again. */
 Test(linearize, counts_as_steps_what_it_compares, .timeout = 20) {
-    enum { MANY = 20, FEW = 4 };
-    struct lapse_linear_call calls[4 * MANY + 2];
+    enum { DIAMONDS_MAX = 20 };
+    static const struct {
+        int diamonds;
+        uint64_t steps;
+        enum lapse_linear_verdict verdict;
+    } cases[] = {
+        {4, 1000000, LAPSE_LINEAR_NO},
+        {12, 1000000, LAPSE_LINEAR_GAVE_UP},
+        {12, 2000000, LAPSE_LINEAR_NO},
+        {DIAMONDS_MAX, 2000000, LAPSE_LINEAR_GAVE_UP},
+    };
     lapse_linear_model model = lapse_register_model();
-    struct lapse_linear_result result;
-    struct lapse_linear_budget budget = {LAPSE_LINEAR_STEPS / 4, LAPSE_LINEAR_BYTES, 0};
-    size_t count = make_diamonds(calls, MANY);
-    cr_assert_eq(
-        lapse_linear_check(lapse_alloc_libc(), &model, calls, count, &budget, &result, NULL),
-        LAPSE_OK);
-    cr_assert_eq(result.verdict, LAPSE_LINEAR_GAVE_UP);
-    cr_assert_leq(result.steps, budget.steps);
-    lapse_linear_result_free(&result);
-    count = make_diamonds(calls, FEW);
-    cr_assert_eq(
-        lapse_linear_check(lapse_alloc_libc(), &model, calls, count, &budget, &result, NULL),
-        LAPSE_OK);
-    cr_assert_eq(result.verdict, LAPSE_LINEAR_NO);
-    lapse_linear_result_free(&result);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lapse_linear_call calls[4 * DIAMONDS_MAX + 2];
+        struct lapse_linear_result result;
+        struct lapse_linear_budget budget = {cases[i].steps, LAPSE_LINEAR_BYTES, 0};
+        size_t count = make_diamonds(calls, cases[i].diamonds);
+        cr_assert_eq(
+            lapse_linear_check(lapse_alloc_libc(), &model, calls, count, &budget, &result, NULL),
+            LAPSE_OK);
+        cr_assert_eq(result.verdict, cases[i].verdict, "case %zu", i);
+        cr_assert_leq(result.steps, budget.steps);
+        lapse_linear_result_free(&result);
+    }
+}
+
+Test(linearize, counts_as_steps_the_plans_for_a_core) {
+    enum { CALLS = 2000, LIE = 10 };
+    static struct lapse_linear_call calls[CALLS];
+    lapse_linear_model model = lapse_register_model();
+    for (int i = 0; i < CALLS; i++) {
+        calls[i] = (struct lapse_linear_call){.invoke_ns = 10 * i,
+                                              .return_ns = 10 * i + 5,
+                                              .branches = 1,
+                                              .after = -1,
+                                              .op = LAPSE_REGISTER_WRITE};
+    }
+    calls[LIE].op = LAPSE_REGISTER_READ;
+    calls[LIE].arg[LAPSE_REGISTER_VALUE] = 77;
+    for (uint64_t most = CALLS / 2; most < LAPSE_LINEAR_STEPS; most *= 100) {
+        struct lapse_linear_budget budget = {LAPSE_LINEAR_STEPS, LAPSE_LINEAR_BYTES, most};
+        struct lapse_linear_result result;
+        (void)lapse_linear_check(lapse_alloc_libc(), &model, calls, CALLS, &budget, &result, NULL);
+        cr_assert_eq(result.verdict, LAPSE_LINEAR_NO);
+        cr_assert_leq(result.steps, LIE + 2 + most);
+        cr_assert_eq(result.core_minimal, most > CALLS);
+        cr_assert_eq(result.core_count, most > CALLS ? 1 : CALLS);
+        lapse_linear_result_free(&result);
+    }
 }
 
 Test(linearize, leaves_nothing_behind_when_memory_runs_out) {
