@@ -27,6 +27,9 @@ const char *const *lapse_format_names(void) {
 }
 
 void lapse_format_join(struct lapse_out *out, const char *bytes, size_t len, size_t *index) {
+    if (len == 0) {
+        return; /* there may be no bytes at all */
+    }
     const char *end = bytes + len;
     while (bytes < end) {
         const char *mark = memchr(bytes, LAPSE_FORMAT_INDEX[0], (size_t)(end - bytes));
