@@ -10,6 +10,8 @@ static struct lapse_sim_name *find(const struct lapse_sim_disk *disk, const char
 static bool note(struct lapse_sim_disk *disk, struct lapse_sim_file *file,
                  struct lapse_sim_pending pending, const void *bytes);
 static void bind_durably(struct lapse_sim_disk *disk, const struct lapse_sim_file *file);
+static bool keep(struct lapse_sim_disk *disk);
+static void forget_kept(struct lapse_sim_disk *disk);
 
 void lapse_sim_disk_init(struct lapse_sim_disk *disk, const lapse_alloc *alloc,
                          struct lapse_sim_trouble *trouble) {
@@ -17,6 +19,7 @@ void lapse_sim_disk_init(struct lapse_sim_disk *disk, const lapse_alloc *alloc,
 }
 
 void lapse_sim_disk_finish(struct lapse_sim_disk *disk) {
+    forget_kept(disk);
     lapse_sim_disk_wipe(disk);
     lapse_alloc_free(disk->alloc, disk->names, disk->name_cap * sizeof(*disk->names));
     lapse_alloc_free(disk->alloc, (void *)disk->files, disk->file_cap * sizeof(*disk->files));
@@ -128,6 +131,9 @@ enum lapse_sim_disk_says lapse_sim_disk_sync(struct lapse_sim_disk *disk,
     case LAPSE_SIM_SYNC_LIES:
         return LAPSE_SIM_DISK_DONE;
     case LAPSE_SIM_SYNC_HANGS:
+        if (!keep(disk)) {
+            return LAPSE_SIM_DISK_NOMEM;
+        }
         file->hanging = file->pending_count;
         file->name_hangs = true;
         return LAPSE_SIM_DISK_DONE;
@@ -168,7 +174,21 @@ bool lapse_sim_disk_let_go(struct lapse_sim_disk *disk) {
         }
         file->name_hangs = false;
     }
+    forget_kept(disk);
     lapse_sim_disk_sweep(disk);
+    return done;
+}
+
+bool lapse_sim_disk_fall(struct lapse_sim_disk *disk) {
+    struct lapse_sim_disk *kept = disk->kept;
+    if (kept == NULL) {
+        return true;
+    }
+    disk->kept = NULL;
+    lapse_sim_disk_wipe(disk);
+    bool done = lapse_sim_disk_copy(disk, kept, true);
+    disk->kept = kept;
+    forget_kept(disk);
     return done;
 }
 
@@ -351,4 +371,30 @@ static void bind_durably(struct lapse_sim_disk *disk, const struct lapse_sim_fil
         }
     }
     lapse_sim_disk_sweep(disk);
+}
+
+/* Before the first sync that hangs is noted: nothing of what hangs is in it. */
+static bool keep(struct lapse_sim_disk *disk) {
+    if (disk->kept != NULL) {
+        return true;
+    }
+    struct lapse_sim_disk *kept = lapse_alloc_zero(disk->alloc, sizeof(*kept));
+    if (kept == NULL) {
+        return false;
+    }
+    lapse_sim_disk_init(kept, disk->alloc, disk->trouble);
+    bool done = lapse_sim_disk_copy(kept, disk, true);
+    disk->kept = kept;
+    if (!done) {
+        forget_kept(disk);
+    }
+    return done;
+}
+
+static void forget_kept(struct lapse_sim_disk *disk) {
+    if (disk->kept != NULL) {
+        lapse_sim_disk_finish(disk->kept);
+        lapse_alloc_free(disk->alloc, disk->kept, sizeof(*disk->kept));
+        disk->kept = NULL;
+    }
 }

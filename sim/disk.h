@@ -7,7 +7,11 @@
  * truncation and each change of a name is kept or dropped by itself, by choice.
  *
  * A truncation is one thing and keeps its place among the writes; a name that is removed and made
- * again leads to a new file. All memory is the allocator's that the disk was given. */
+ * again leads to a new file. All memory is the allocator's that the disk was given.
+ *
+ * A sync that hangs answers at once, so that its process runs on to where the world can hold it.
+ * What the process does from there counts only once the disk is let go: if the process falls before
+ * that, or its machine does, it never came past that sync. */
 #ifndef SIM_DISK_H
 #define SIM_DISK_H
 
@@ -58,6 +62,7 @@ struct lapse_sim_disk {
     /* Told before each of them takes effect; may set `dead`. NULL: nobody asks. */
     void (*before)(void *ctx, struct lapse_sim_disk *disk);
     void *before_ctx;
+    struct lapse_sim_disk *kept; /* as it was when a sync began to hang; NULL: none hangs */
 };
 
 /* An empty disk. Both are borrowed. */
@@ -91,6 +96,9 @@ enum lapse_sim_disk_says lapse_sim_disk_remove(struct lapse_sim_disk *disk, cons
 /* ---- What happens to it. No handle may be open but for let_go and rot. */
 /* Syncs that hang are done. False: no memory. */
 bool lapse_sim_disk_let_go(struct lapse_sim_disk *disk);
+/* The process has fallen. If a sync of it hung, the disk is again as it was when the first of them
+ * began, and what that one covered stays pending. False: no memory. */
+bool lapse_sim_disk_fall(struct lapse_sim_disk *disk);
 /* The machine crashes. choices NULL: all that is pending is gone; else each thing by a choice.
  * False: no memory. */
 bool lapse_sim_disk_crash(struct lapse_sim_disk *disk, struct lapse_choices *choices, int32_t who);
@@ -98,7 +106,7 @@ bool lapse_sim_disk_crash(struct lapse_sim_disk *disk, struct lapse_choices *cho
 void lapse_sim_disk_rot(struct lapse_sim_disk *disk, int64_t bits, struct lapse_choices *choices,
                         int32_t who);
 /* Makes `to`, an empty disk, what `from` would be after a crash; or, with `all`, what it is now,
- * with all that is pending. False: no memory. */
+ * with all that is pending. What comes after a sync that hangs is left out. False: no memory. */
 bool lapse_sim_disk_copy(struct lapse_sim_disk *to, const struct lapse_sim_disk *from, bool all);
 /* Everything is gone. */
 void lapse_sim_disk_wipe(struct lapse_sim_disk *disk);

@@ -36,16 +36,22 @@ bool lapse_sim_disk_crash(struct lapse_sim_disk *disk, struct lapse_choices *cho
 
 void lapse_sim_disk_rot(struct lapse_sim_disk *disk, int64_t bits, struct lapse_choices *choices,
                         int32_t who) {
+    struct lapse_sim_disk *lasting = disk->kept != NULL ? disk->kept : disk;
     uint64_t bytes = 0;
-    for (size_t i = 0; i < disk->file_count; i++) {
-        bytes += named_durably(disk, disk->files[i]) ? disk->files[i]->durable.len : 0;
+    for (size_t i = 0; i < lasting->file_count; i++) {
+        bytes += named_durably(lasting, lasting->files[i]) ? lasting->files[i]->durable.len : 0;
     }
     for (int64_t i = 0; i < bits && bytes > 0; i++) {
-        flip(disk, lapse_choose(choices, bytes * 8, LAPSE_CHOICE_ROT, who));
+        uint64_t bit = lapse_choose(choices, bytes * 8, LAPSE_CHOICE_ROT, who);
+        flip(lasting, bit);
+        if (lasting != disk) {
+            flip(disk, bit); /* what it will be when it is let go */
+        }
     }
 }
 
 bool lapse_sim_disk_copy(struct lapse_sim_disk *to, const struct lapse_sim_disk *from, bool all) {
+    from = from->kept != NULL ? from->kept : from;
     for (size_t i = 0; i < from->file_count; i++) {
         const struct lapse_sim_file *file = from->files[i];
         struct lapse_sim_file *made = NULL;

@@ -88,9 +88,17 @@ void lapse_sim_disk_let_go_all(struct lapse_world *world) {
     }
 }
 
+/* What the rows took after a sync that hangs may stay: they keep their order, and nobody was told.
+ */
+void lapse_sim_disk_left(struct lapse_world *world) {
+    world->node.trouble.hanging = false;
+    if (!lapse_sim_disk_fall(&world->node.disk)) {
+        lapse_world_fail(world, LAPSE_NOMEM, "no memory for the disk");
+    }
+}
+
 void lapse_sim_disk_lose_unsynced(struct lapse_world *world, int32_t step) {
     struct lapse_sim_node *node = &world->node;
-    node->trouble.hanging = false;
     lapse_sim_rows_lose_unsynced(&node->rows);
     if (!lapse_sim_disk_crash(&node->disk, node->trouble.tear ? world->choices : NULL, step)) {
         lapse_world_fail(world, LAPSE_NOMEM, "no memory for the disk");

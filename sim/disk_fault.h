@@ -17,7 +17,10 @@ void lapse_sim_disk_heal(struct lapse_world *world, int32_t step);
 void lapse_sim_node_hang(struct lapse_world *world);
 /* Syncs that hang are done. */
 void lapse_sim_disk_let_go_all(struct lapse_world *world);
-/* The machine has crashed, by plan step `step`: what no sync has reached is gone. */
+/* The process has fallen: nobody waits for a sync any more, and what came after one that hangs was
+ * never done. */
+void lapse_sim_disk_left(struct lapse_world *world);
+/* The machine has crashed too, by plan step `step`: what no sync has reached is gone. */
 void lapse_sim_disk_lose_unsynced(struct lapse_world *world, int32_t step);
 /* An operator's `backup` or `restore` is due. */
 void lapse_sim_disk_operate(struct lapse_world *world, int32_t step);

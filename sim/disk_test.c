@@ -132,6 +132,40 @@ Test(disk, a_sync_fails_lies_or_hangs) {
     }
 }
 
+/* What a process did after a sync that hung was never done if it falls before the disk lets go: a
+ * log cut off after the file's sync would else be gone together with the file. */
+Test(disk, a_process_that_falls_in_a_sync_that_hangs_never_came_past_it) {
+    for (int let_go = 0; let_go < 2; let_go++) {
+        struct scene scene;
+        begin(&scene);
+        struct lapse_sim_file *file = open_it(&scene, "/a");
+        struct lapse_sim_file *log = open_it(&scene, "/log");
+        write_it(&scene, file, "old", 0);
+        write_it(&scene, log, "new", 0);
+        cr_assert_eq(lapse_sim_disk_sync(&scene.disk, file), LAPSE_SIM_DISK_DONE);
+        cr_assert_eq(lapse_sim_disk_sync(&scene.disk, log), LAPSE_SIM_DISK_DONE);
+        scene.trouble.sync = LAPSE_DISK_SYNC_STALLS;
+        write_it(&scene, file, "new", 0);
+        cr_assert_eq(lapse_sim_disk_sync(&scene.disk, file), LAPSE_SIM_DISK_DONE);
+        cr_assert_eq(lapse_sim_disk_truncate(&scene.disk, log, 0), LAPSE_SIM_DISK_DONE);
+        cr_assert_eq(lapse_sim_disk_sync(&scene.disk, log), LAPSE_SIM_DISK_DONE);
+        cr_assert_eq(lapse_sim_disk_remove(&scene.disk, "/log", true), LAPSE_SIM_DISK_DONE);
+        if (let_go) {
+            cr_assert(lapse_sim_disk_let_go(&scene.disk));
+        }
+        lapse_sim_disk_close(&scene.disk, file);
+        lapse_sim_disk_close(&scene.disk, log);
+        cr_assert(lapse_sim_disk_fall(&scene.disk));
+        cr_assert(lapse_sim_disk_fall(&scene.disk)); /* nothing hangs any more */
+        expect_text(&scene, "/a", "new");
+        expect_text(&scene, "/log", let_go ? NULL : "new");
+        crash(&scene);
+        expect_text(&scene, "/a", let_go ? "new" : "old");
+        expect_text(&scene, "/log", let_go ? NULL : "new");
+        end(&scene);
+    }
+}
+
 /* Of two sectors each is kept or dropped by itself: all four outcomes come, and no fifth. */
 Test(disk, a_torn_crash_keeps_or_drops_each_sector) {
     bool came[4] = {false};

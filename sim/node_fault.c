@@ -123,7 +123,6 @@ static void crash(struct lapse_world *world, int32_t step, const struct lapse_pl
     if (fault->machine) {
         node->machine_down = true;
     }
-    node->trouble.hanging = false; /* nobody waits for that sync any more */
     if (was_up) {
         emit(world, true, LAPSE_FAULT_CRASH, step, until);
         memset(node->stops, 0, sizeof node->stops);
@@ -134,6 +133,7 @@ static void crash(struct lapse_world *world, int32_t step, const struct lapse_pl
         lapse_sim_slow_crashed(world, -1, step);
         lapse_sim_tenure_end(world);
     }
+    lapse_sim_disk_left(world);
     if (was_up || node->fell_opening) {
         push_end(world, LAPSE_QUEUE_RESTART, step, LAPSE_FAULT_CRASH, until);
     }

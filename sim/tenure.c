@@ -2,6 +2,7 @@
  * the files of a disk, on which the real SQLite store keeps them. */
 #include "tenure.h"
 
+#include "disk_fault.h"
 #include "keylock.h"
 #include "node.h"
 #include "point.h"
@@ -66,6 +67,7 @@ bool lapse_sim_tenure_reopen(struct lapse_world *world, int32_t step) {
     if (status == LAPSE_OK) {
         return true;
     }
+    lapse_sim_disk_left(world);
     node->fell_opening = node->trouble.dead;
     node->trouble.dead = false; /* a crash that was placed inside the opening is over with it */
     if (status != LAPSE_IO && status != LAPSE_CORRUPT && status != LAPSE_VERSION &&
