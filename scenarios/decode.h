@@ -6,7 +6,7 @@
 #define SCENARIOS_DECODE_H
 
 #include "mistakes.h"
-#include "node.h"
+#include "scenarios/node.h"
 #include "sim/plan.h"
 #include "sim/program.h"
 #include "words.h"

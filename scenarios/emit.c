@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "emitter.h"
-#include "yaml_write.h"
+#include "scenarios/yaml.h"
 
 static enum lapse_status emit_plan(const lapse_alloc *alloc, const struct lapse_plan *plan,
                                    bool first, struct lapse_emitted *out, struct lapse_error *err);

@@ -2,7 +2,7 @@
 #ifndef SCENARIOS_LIKE_H
 #define SCENARIOS_LIKE_H
 
-#include "node.h"
+#include "scenarios/node.h"
 
 /* Lays `root` upon its base and applies change and drop. `base` is NULL for a document without
  * `like`: then the root itself is returned if nothing is to be done. budget as in decode.h. The

@@ -9,7 +9,7 @@
 #include "guard.h"
 #include "like.h"
 #include "vary.h"
-#include "yaml.h"
+#include "scenarios/yaml.h"
 
 /* What all documents of a file may unfold to by `like`, `vary` and `times`, in nodes. */
 enum { UNFOLDED_MAX = 100000 };

@@ -1,5 +1,5 @@
 /* Trees: looking up, copying and merging. Merging is what `like` and `change` are made of. */
-#include "node.h"
+#include "scenarios/node.h"
 
 #include <string.h>
 

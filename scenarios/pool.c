@@ -1,6 +1,6 @@
 /* The loader's memory. Chunks double up to a bound, so that a small plan stays small and a large
  * one takes few of them. */
-#include "pool.h"
+#include "scenarios/pool.h"
 
 #include <string.h>
 

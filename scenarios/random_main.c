@@ -8,7 +8,7 @@
 
 #include "random.h"
 #include "scenarios/emit.h"
-#include "yaml_write.h"
+#include "scenarios/yaml.h"
 
 enum { SHOWN_MAX = 5 };
 

@@ -2,7 +2,7 @@
 #ifndef SCENARIOS_VARY_H
 #define SCENARIOS_VARY_H
 
-#include "node.h"
+#include "scenarios/node.h"
 
 enum { LAPSE_VARY_ROWS_MAX = 1000, LAPSE_VARY_NAMES_MAX = 16 };
 

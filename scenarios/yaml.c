@@ -4,7 +4,7 @@
  * after another, and leave the check for duplicate keys to us, whose cost is then not quadratic.
  * The library gets a diagnostics object of its own that prints nothing; destroying it (not merely
  * dropping the reference) is what frees the collected errors. */
-#include "yaml.h"
+#include "scenarios/yaml.h"
 
 #include <libfyaml.h>
 #include <string.h>

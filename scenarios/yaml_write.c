@@ -1,7 +1,7 @@
 /* A tree as YAML text. A value stands on the line of its key where it fits; a list of lines has one
  * line each, a line that is too long becomes a block of its words. Texts are quoted only where YAML
  * would read them as something else. */
-#include "yaml_write.h"
+#include "scenarios/yaml.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #define SCENARIOS_NODE_H
 
 #include "contracts/diag.h"
-#include "pool.h"
+#include "scenarios/pool.h"
 
 enum { LAPSE_NODE_DEPTH_MAX = 32 };
 
