@@ -40,7 +40,7 @@ void lapse_linear_problems_free(struct lapse_linear_problems *problems);
 /* "register", "string", "key", "lease". */
 const char *lapse_linear_kind_word(enum lapse_linear_kind kind);
 
-enum { LAPSE_LINEAR_CALL_TEXT_MAX = 256 };
+enum { LAPSE_LINEAR_CALL_TEXT_MAX = 512 };
 /* A call in words, "cas 1 to 3, failed", into buf of that size; returns buf. */
 char *lapse_linear_call_print(const struct lapse_linear_problem *problem, size_t call, char *buf);
 
