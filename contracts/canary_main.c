@@ -56,6 +56,8 @@ static const struct canary canaries[] = {
     {"BELIEF-02", "A write goes out after the store has said that the lease is lost."},
     {"RENEW-01",
      "The loop renews once more after its client was told that another holds the lease."},
+    {"REPL-01", "Two nodes lead the same epoch."},
+    {"REPL-02", "The next leader shows another end of a lease."},
     {"DUR-01", "A value that was acknowledged is gone after a crash."},
     {"DUR-02", "A write without an answer is there with another value than it had."},
     {"DUR-03", "A crash takes a renewal that was two seconds old."},

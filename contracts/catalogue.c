@@ -338,7 +338,8 @@ static const struct lapse_contract contracts[] = {
      .why = "A storm of ends would make plain reads slow."},
     {.id = "REPL-01",
      .sentence =
-         "A replicated store has one leader a term, and its nodes agree on their logs and states.",
+         "A replicated store has one leader an epoch, and its nodes agree on their logs and "
+         "states.",
      .source = SRC_LEASES,
      .why = "Two leaders grant one lease twice."},
     {.id = "REPL-02",

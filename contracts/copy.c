@@ -59,6 +59,9 @@ void lapse_copy_event(struct lapse_copy *copy, struct lapse_history_event *event
     case LAPSE_HISTORY_PROBE:
         copy_probe(copy, &event->u.probe);
         break;
+    case LAPSE_HISTORY_ROLE:
+        lapse_copy_bytes(copy, &event->u.role.digest);
+        break;
     case LAPSE_HISTORY_NOTE:
         lapse_copy_bytes(copy, &event->u.note.text);
         break;

@@ -4,6 +4,7 @@
 
 static void feed_body(struct lapse_digest *digest, const struct lapse_history_event *event);
 static void feed_time(struct lapse_digest *digest, const struct lapse_history_event *event);
+static void feed_role(struct lapse_digest *digest, const struct lapse_history_event *event);
 static void feed_setup(struct lapse_digest *digest, const struct lapse_setup *setup);
 static void feed_invoke(struct lapse_digest *digest, const struct lapse_history_event *event);
 static void feed_answer(struct lapse_digest *digest, const struct lapse_answer *answer);
@@ -84,6 +85,7 @@ static void feed_body(struct lapse_digest *digest, const struct lapse_history_ev
     case LAPSE_HISTORY_MESSAGE:
     case LAPSE_HISTORY_CLOCK:
     case LAPSE_HISTORY_TENURE:
+    case LAPSE_HISTORY_ROLE:
         feed_time(digest, event);
         break;
     case LAPSE_HISTORY_NOTE:
@@ -126,6 +128,9 @@ static void feed_time(struct lapse_digest *digest, const struct lapse_history_ev
         lapse_digest_i64(digest, event->u.tenure.store.ns);
         lapse_digest_i64(digest, (int64_t)event->u.tenure.restored);
         break;
+    case LAPSE_HISTORY_ROLE:
+        feed_role(digest, event);
+        break;
     case LAPSE_HISTORY_FAULT_BEGIN:
     case LAPSE_HISTORY_FAULT_END:
         lapse_digest_i64(digest, (int64_t)event->u.fault.kind);
@@ -151,6 +156,14 @@ static void feed_time(struct lapse_digest *digest, const struct lapse_history_ev
     default:
         break;
     }
+}
+
+static void feed_role(struct lapse_digest *digest, const struct lapse_history_event *event) {
+    lapse_digest_i64(digest, event->u.role.node);
+    lapse_digest_i64(digest, (int64_t)event->u.role.role);
+    lapse_digest_i64(digest, event->u.role.epoch);
+    lapse_digest_i64(digest, event->u.role.index);
+    lapse_digest_bytes(digest, event->u.role.digest);
 }
 
 static void feed_setup(struct lapse_digest *digest, const struct lapse_setup *setup) {

@@ -40,7 +40,7 @@ static const struct lapse_setup_resource resources[] = {{.name = TEXT("report")}
 static const struct lapse_setup_loop loops[] = {
     {.actor = C1, .step = 3, .period = {SECOND}, .steady = true},
     {.actor = C1, .step = 4, .period = {SECOND}, .steady = true, .slack = {SECOND / 2}}};
-static const struct lapse_bytes nodes[] = {TEXT("n1")};
+static const struct lapse_bytes nodes[] = {TEXT("n1"), TEXT("n2")};
 
 static const struct lapse_setup setup = {
     .scenario = TEXT("a story"),
@@ -53,7 +53,7 @@ static const struct lapse_setup setup = {
     .resource_count = 1,
     .actor_count = sizeof actors / sizeof actors[0],
     .loop_count = 2,
-    .node_count = 1,
+    .node_count = 2,
     .buckets = buckets,
     .resources = resources,
     .actors = actors,
@@ -233,6 +233,17 @@ void tenure(struct builder *b, bool machine, int64_t store_ns) {
     event.u.tenure.machine = machine;
     event.u.tenure.reading = reading(b);
     event.u.tenure.store.ns = store_ns;
+    append(b, &event);
+}
+
+void role(struct builder *b, int32_t node, enum lapse_role its, int64_t epoch, int64_t index,
+          const char *digest) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_ROLE, -1, 0);
+    event.u.role.node = node;
+    event.u.role.role = its;
+    event.u.role.epoch = epoch;
+    event.u.role.index = index;
+    event.u.role.digest = lapse_bytes_of(digest);
     append(b, &event);
 }
 

@@ -63,6 +63,7 @@ const struct rule_pair *belief_pairs(size_t *ret_count);
 const struct rule_pair *durable_pairs(size_t *ret_count);
 const struct rule_pair *time_pairs(size_t *ret_count);
 const struct rule_pair *live_pairs(size_t *ret_count);
+const struct rule_pair *repl_pairs(size_t *ret_count);
 const struct rule_pair *lin_pairs(size_t *ret_count);
 
 /* The world of all stories. Buckets: codes (ttl 15m), plain (no term), idle (idle 30m), marked (ttl
@@ -211,6 +212,9 @@ void step(struct builder *b, size_t row_count);
 /* Its housekeeping has failed: what it did may be there. */
 void failed_step(struct builder *b);
 void tenure(struct builder *b, bool machine, int64_t store_ns);
+/* A node leads or follows; epoch, index and digest may be 0 and "". */
+void role(struct builder *b, int32_t node, enum lapse_role role, int64_t epoch, int64_t index,
+          const char *digest);
 void rows(struct builder *b, const char *bucket, int64_t count);
 
 /* ---- Several. INVOKE and APPLY; returns the call. */

@@ -228,10 +228,18 @@ Test(history, digest_covers_what_the_world_does) {
     DIFFERS(CLOCK, u.clock.tick_ns, 1);
     DIFFERS(CLOCK, u.clock.before.wall.ns, 1);
     DIFFERS(CLOCK, u.clock.after.wall.ns, 1);
+}
+
+Test(history, digest_covers_what_becomes_of_nodes_and_clients) {
     DIFFERS(TENURE, u.tenure.machine, true);
     DIFFERS(TENURE, u.tenure.reading.boot, 1);
     DIFFERS(TENURE, u.tenure.store.ns, 1);
     DIFFERS(TENURE, u.tenure.restored, LAPSE_RESTORED_OLD);
+    DIFFERS(ROLE, u.role.node, 1);
+    DIFFERS(ROLE, u.role.role, LAPSE_ROLE_LEADER);
+    DIFFERS(ROLE, u.role.epoch, 1);
+    DIFFERS(ROLE, u.role.index, 1);
+    DIFFERS(ROLE, u.role.digest, lapse_bytes_of("d"));
     DIFFERS(PROBE, u.probe.row_count, 1);
     DIFFERS(FAULT_BEGIN, u.fault.has_until, true);
     DIFFERS(FAULT_BEGIN, u.fault.until.ns, 1);

@@ -85,6 +85,8 @@ uint32_t lapse_judge_uses(const struct lapse_scene *scene,
     }
     case LAPSE_HISTORY_TENURE:
         return LAPSE_USE_RESTARTS;
+    case LAPSE_HISTORY_ROLE:
+        return LAPSE_USE_ROLES;
     case LAPSE_HISTORY_CLOCK:
         return event->u.clock.whose.kind == LAPSE_PARTY_NODE ? LAPSE_USE_CLOCKS : 0;
     case LAPSE_HISTORY_FAULT_END:

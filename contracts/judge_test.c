@@ -261,7 +261,7 @@ Test(judge, a_broken_rule_points_at_the_late_step_and_at_what_set_it_up) {
 }
 
 Test(judge, a_listed_id_without_a_rule_is_not_called_kept) {
-    static const char *const ids[] = {"REPL-01"};
+    static const char *const ids[] = {"KV-10"};
     static const struct lapse_place places[] = {{"s.yaml", 7, 12, 5}};
     struct bench bench;
     struct sketch sketch;
@@ -273,7 +273,7 @@ Test(judge, a_listed_id_without_a_rule_is_not_called_kept) {
     sketch_bare(&sketch, LAPSE_HISTORY_END, 1 * S, -1, -1);
     const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
     cr_assert_eq(verdict->outcome, LAPSE_OUTCOME_VIOLATED);
-    cr_assert_str_eq(verdict->diags.items[0]->message, "nothing can be seen to violate REPL-01");
+    cr_assert_str_eq(verdict->diags.items[0]->message, "nothing can be seen to violate KV-10");
     cr_assert_str_eq(label(verdict, 0), "no rule judges it yet");
     finish(&bench, &sketch);
 }

@@ -156,6 +156,10 @@ void lapse_model_tenure(struct lapse_model *model, struct lapse_steady store,
     }
 }
 
+void lapse_model_lead(struct lapse_model *model) {
+    lapse_model_tenure(model, model->store, model->wall, false);
+}
+
 void *lapse_model_take(struct lapse_model *model, size_t bytes) {
     void *taken = lapse_chunks_take(&model->chunks, bytes);
     if (taken == NULL) {

@@ -31,7 +31,8 @@ bool lapse_rule_exists(const char *id) {
 }
 
 bool lapse_rule_needs_no_decision(const char *id) {
-    static const char *const ids[] = {"FENCE-03", "BELIEF-01", "BELIEF-02", "RENEW-01"};
+    static const char *const ids[] = {"FENCE-03", "BELIEF-01", "BELIEF-02", "RENEW-01",
+                                       "REPL-01"};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         if (strcmp(ids[i], id) == 0)
             return true;

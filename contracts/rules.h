@@ -23,6 +23,7 @@
     X(renew_01, "RENEW-01", LAPSE_ON(INVOKE), LAPSE_USE_LOOPS)                                   \
     X(belief_02, "BELIEF-02", LAPSE_ON(INVOKE), LAPSE_USE_BELIEF)                                \
     X(belief_01, "BELIEF-01", LAPSE_ON(INVOKE), LAPSE_USE_BELIEF)                                \
+    X(repl_01, "REPL-01", LAPSE_ON(ROLE), LAPSE_USE_ROLES)                                       \
     X(lease_10, "LEASE-10", LAPSE_ON(APPLY), LAPSE_USE_LOCK_KEYS)                                \
     X(once_01, "ONCE-01", LAPSE_ON(APPLY) | LAPSE_ON(EMIT), LAPSE_USE_REQUESTS)                  \
     X(clock_05, "CLOCK-05", LAPSE_ON(APPLY), LAPSE_USE_EDGES)                                    \
@@ -32,6 +33,7 @@
     X(fence_01, "FENCE-01", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                                   \
     X(fence_02, "FENCE-02", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                                   \
     X(dur_06, "DUR-06", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
+    X(repl_02, "REPL-02", LAPSE_ON_LOOK, LAPSE_USE_ROLES)                                        \
     X(dur_05, "DUR-05", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
     X(dur_04, "DUR-04", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
     X(clock_01, "CLOCK-01", LAPSE_ON_LOOK | LAPSE_ON_STORE, LAPSE_USE_CLOCKS)                    \

@@ -63,7 +63,7 @@ Test(rules, exist_for_the_ids_of_the_table_alone) {
     policies.value[LAPSE_POLICY_OLDER] = 1;
     cr_assert_not(lapse_rule_judges("LIN-01", &policies), "the model does not speak for it");
     cr_assert(lapse_rule_judges("KV-01", &policies));
-    static const char *const others[] = {"REPL-01", "KV-99", "KV-0", "kv-01", ""};
+    static const char *const others[] = {"KV-10", "KV-99", "KV-0", "kv-01", ""};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         cr_assert_not(lapse_rule_exists(others[i]), "%s", others[i]);
 }

@@ -107,6 +107,17 @@ enum lapse_status lapse_track_once_apply(struct lapse_trackers *trackers,
                                          const struct lapse_history_event *event);
 void lapse_track_once_free(struct lapse_trackers *trackers);
 
+/* What nodes tell of their roles. */
+enum lapse_status lapse_track_role_event(struct lapse_trackers *trackers,
+                                         const struct lapse_history_event *event);
+void lapse_track_role_free(struct lapse_trackers *trackers);
+/* Whether this ROLE makes another leader than the one known, in a later epoch. */
+bool lapse_tracked_lead_passes(const struct lapse_trackers *trackers,
+                               const struct lapse_history_event *event);
+/* The ROLE that told first of a number; NULL: none did. */
+const struct lapse_history_event *lapse_tracked_role_find(const struct lapse_tracked_role *items,
+                                                          size_t count, int64_t number);
+
 /* The model takes an event in, once: before the rules look at it, or where none do, with the
  * trackers. OK or NOMEM. */
 enum lapse_status lapse_track_model_event(const struct lapse_trackers *trackers,

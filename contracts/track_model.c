@@ -63,6 +63,10 @@ enum lapse_status lapse_track_model_event(const struct lapse_trackers *trackers,
     case LAPSE_HISTORY_TENURE:
         begin_anew(trackers, event);
         break;
+    case LAPSE_HISTORY_ROLE:
+        if (lapse_tracked_lead_passes(trackers, event))
+            lapse_model_lead(lin->model);
+        break;
     case LAPSE_HISTORY_CLOCK:
         take_clock(trackers, event);
         break;

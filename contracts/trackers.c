@@ -55,6 +55,7 @@ void lapse_trackers_close(struct lapse_trackers *trackers) {
     lapse_track_session_free(trackers);
     lapse_track_once_free(trackers);
     lapse_track_time_free(trackers);
+    lapse_track_role_free(trackers);
     lapse_track_model_free(trackers);
     lapse_alloc_free(alloc, trackers, sizeof *trackers);
 }
@@ -86,6 +87,8 @@ enum lapse_status lapse_trackers_absorb(struct lapse_trackers *trackers,
     case LAPSE_HISTORY_CLOCK:
     case LAPSE_HISTORY_TENURE:
         return lapse_track_time_event(trackers, event);
+    case LAPSE_HISTORY_ROLE:
+        return lapse_track_role_event(trackers, event);
     case LAPSE_HISTORY_REPLY: {
         struct lapse_tracked_call *call = find_call(trackers, event->call);
         if (call != NULL)

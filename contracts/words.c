@@ -7,7 +7,7 @@ const char *lapse_history_kind_word(enum lapse_history_kind kind) {
         "begin",     "invoke",       "apply",      "emit",     "reply",   "fault begin",
         "fault end", "belief begin", "belief end", "resource", "deliver", "stopped",
         "probe",     "unbound",      "not run",    "waiting",  "note",    "truncated",
-        "end",       "step",         "message",    "clock",    NULL,      "tenure",
+        "end",       "step",         "message",    "clock",    "role",    "tenure",
     };
     const char *word = (unsigned)kind < LAPSE_HISTORY_KINDS ? words[kind] : NULL;
     return word == NULL ? "?" : word;

@@ -15,6 +15,8 @@ static void draw_config(struct lapse_out *out, const struct lapse_bucket_config 
 static void draw_page(struct lapse_out *out, const struct lapse_command *command);
 static void draw_command(struct lapse_out *out, const struct lapse_command *command);
 static void draw_lease(struct lapse_out *out, const struct lapse_command *command);
+static void draw_role(struct lapse_out *out, const struct lapse_setup *setup,
+                      const struct lapse_history_event *event);
 static void draw_clock(struct lapse_out *out, const struct lapse_setup *setup,
                        const struct lapse_history_event *event);
 static void draw_wall(struct lapse_out *out, const struct lapse_reading *reading);
@@ -530,6 +532,9 @@ static void draw_rest(struct lapse_out *out, const struct lapse_result_view *vie
         lapse_out_text(out, ", wall ");
         draw_wall(out, &event->u.tenure.reading);
         break;
+    case LAPSE_HISTORY_ROLE:
+        draw_role(out, the_case->setup, event);
+        break;
     case LAPSE_HISTORY_MESSAGE:
         draw_message(out, the_case->setup, event);
         break;
@@ -541,6 +546,23 @@ static void draw_rest(struct lapse_out *out, const struct lapse_result_view *vie
         break;
     default:
         break;
+    }
+}
+
+static void draw_role(struct lapse_out *out, const struct lapse_setup *setup,
+                      const struct lapse_history_event *event) {
+    bool leads = event->u.role.role == LAPSE_ROLE_LEADER;
+    put_bytes(out, setup->nodes[event->u.role.node]);
+    lapse_out_text(out, leads ? ": leads" : ": follows");
+    if (event->u.role.epoch > 0) {
+        lapse_out_format(out, ", epoch %lld", (long long)event->u.role.epoch);
+    }
+    if (event->u.role.index > 0) {
+        lapse_out_format(out, ", index %lld", (long long)event->u.role.index);
+    }
+    if (event->u.role.digest.len > 0) {
+        lapse_out_text(out, ", state ");
+        put_bytes(out, event->u.role.digest);
     }
 }
 

@@ -178,6 +178,13 @@ Test(events, show_what_a_store_does_by_itself) {
     expect_body(&event, "n1: opens, store 1m1s, wall 2000-01-01T00:00:00Z");
     event.u.tenure.machine = true;
     expect_body(&event, "n1: opens on another boot, store 1m1s, wall 2000-01-01T00:00:00Z");
+    event = of_node(LAPSE_HISTORY_ROLE);
+    expect_body(&event, "n1: follows");
+    event.u.role.role = LAPSE_ROLE_LEADER;
+    event.u.role.epoch = 2;
+    event.u.role.index = 17;
+    event.u.role.digest = lapse_bytes_of("c0de");
+    expect_body(&event, "n1: leads, epoch 2, index 17, state c0de");
     event = of_node(LAPSE_HISTORY_FAULT_BEGIN);
     event.u.fault.kind = LAPSE_FAULT_CRASH;
     event.u.fault.machine = true;

@@ -14,6 +14,7 @@ static void jsonl_end(struct lapse_out *out, const struct lapse_style *style,
                       const struct lapse_totals *totals, const char *replay);
 static const char *outcome_of(const struct lapse_result_view *view);
 static void put_run(struct lapse_out *out, const struct lapse_result_view *view);
+static void put_certificates(struct lapse_out *out, const char *lines);
 static void put_premises(struct lapse_out *out, const struct lapse_verdict *verdict);
 static void put_measures(struct lapse_out *out, const struct lapse_result_view *view);
 static void put_diag(struct lapse_out *out, const struct lapse_diag *diag);
@@ -128,6 +129,20 @@ static void put_run(struct lapse_out *out, const struct lapse_result_view *view)
         lapse_out_text(out, ", \"violation\": ");
         put_diag(out, diag);
     }
+    if (view->certificates != NULL) {
+        put_certificates(out, view->certificates);
+    }
+}
+
+static void put_certificates(struct lapse_out *out, const char *lines) {
+    lapse_out_text(out, ", \"certificates\": [");
+    for (const char *at = lines; *at != '\0';) {
+        size_t len = strcspn(at, "\n");
+        lapse_out_text(out, at == lines ? "" : ", ");
+        lapse_out_bytes(out, at, len);
+        at += len + (at[len] == '\n' ? 1 : 0);
+    }
+    lapse_out_text(out, "]");
 }
 
 /* How often each rule had something to say, by contract; those that never had are left out. */

@@ -27,6 +27,7 @@ static const char *check_answered(const struct sent *sent, const struct lapse_hi
 static const char *answer_fault(const struct lapse_history_event *invoke, int verb,
                                 const struct lapse_answer *answer);
 static const char *check_body(const struct lapse_history_event *event);
+static const char *check_role(const struct lapse_history_event *event);
 static const char *check_probe(const struct lapse_probe *probe);
 static const char *check_fault(const struct lapse_history_event *event);
 static bool has_bucket(const struct lapse_reading_file *file, struct lapse_bytes name);
@@ -222,6 +223,8 @@ static const char *check_body(const struct lapse_history_event *event) {
         return event->u.step.store.ns < 0 ? "`store` is below 0: store time begins at 0" : NULL;
     case LAPSE_HISTORY_TENURE:
         return event->u.tenure.store.ns < 0 ? "`store` is below 0: store time begins at 0" : NULL;
+    case LAPSE_HISTORY_ROLE:
+        return check_role(event);
     case LAPSE_HISTORY_CLOCK:
         return event->u.clock.tick_ns < 1 || event->u.clock.tick_ns > TICK_NS_MAX
                    ? "`tick` is a span from 1ns to 1h"
@@ -229,6 +232,18 @@ static const char *check_body(const struct lapse_history_event *event) {
     default:
         return NULL;
     }
+}
+
+static const char *check_role(const struct lapse_history_event *event) {
+    if (event->u.role.epoch < 0 || event->u.role.index < 0) {
+        return "`epoch` and `index` count from 1";
+    }
+    if (event->u.role.role == LAPSE_ROLE_LEADER && event->u.role.epoch == 0) {
+        return "`epoch` is missing: the number of the election that made it the leader";
+    }
+    return event->u.role.digest.len > 0 && event->u.role.index == 0
+               ? "`index` is missing: which entry of the log the `digest` is taken after"
+               : NULL;
 }
 
 static const char *check_probe(const struct lapse_probe *probe) {

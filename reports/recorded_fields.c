@@ -33,6 +33,7 @@ static const char *const disk_words[] = {"none", "sync_fail", "sync_lies", "sync
                                          "tear", "full",      "rot",       ""};
 static const char *const fate_words[] = {NULL, "lost", "late", "twice", "forged", "again", ""};
 static const char *const restored_words[] = {"no", "old", "shifted", ""};
+static const char *const role_words[] = {"follower", "leader", ""};
 static const char *const belief_words[] = {"granted", "denied",   "released", "stopped",
                                            "crashed", "deadline", ""};
 static const char *const probe_words[] = {NULL,       "gone",     "present", "left",   "holder",
@@ -366,6 +367,14 @@ static const struct lapse_rf tenure_fields[] = {
     E("restored", u.tenure.restored, IS(WORD), .words = restored_words),
     LAST,
 };
+static const struct lapse_rf role_fields[] = {
+    E("node", u.role.node, IS(NODE), MUST),
+    E("role", u.role.role, IS(WORD), MUST, .words = role_words),
+    E("epoch", u.role.epoch, IS(I64)),
+    E("index", u.role.index, IS(I64)),
+    E("digest", u.role.digest, IS(BYTES)),
+    LAST,
+};
 static const struct lapse_rf no_fields[] = {LAST};
 
 static const struct {
@@ -393,6 +402,7 @@ static const struct {
     [LAPSE_HISTORY_STEP] = {"step", step_fields},
     [LAPSE_HISTORY_MESSAGE] = {"message", message_fields},
     [LAPSE_HISTORY_CLOCK] = {"clock", clock_fields},
+    [LAPSE_HISTORY_ROLE] = {"role", role_fields},
     [LAPSE_HISTORY_TENURE] = {"tenure", tenure_fields},
 };
 

@@ -168,6 +168,9 @@ static void put_in_range(struct source *source, struct lapse_history_event *even
         event->u.step.store.ns &= INT64_MAX;
     } else if (event->kind == LAPSE_HISTORY_TENURE) {
         event->u.tenure.store.ns &= INT64_MAX;
+    } else if (event->kind == LAPSE_HISTORY_ROLE) {
+        event->u.role.epoch = 1 + (int64_t)draw(source, 9);
+        event->u.role.index = 1 + (int64_t)draw(source, 9);
     } else if (event->kind == LAPSE_HISTORY_CLOCK) {
         event->u.clock.tick_ns = 1 + (int64_t)draw(source, 1000);
     } else if (event->kind == LAPSE_HISTORY_PROBE) {

@@ -20,7 +20,6 @@ static void decode_sections(struct lapse_decoder *d);
 static void decode_end(struct lapse_decoder *d);
 static void decode_violates(struct lapse_decoder *d, const struct lapse_node *violates);
 static void note_no_contract(struct lapse_decoder *d, const struct lapse_node *node);
-static void note_not_judged(struct lapse_decoder *d, const struct lapse_node *node);
 static void seal_setup(struct lapse_decoder *d);
 static void seal_case(struct lapse_decoder *d);
 static void seal_slots(struct lapse_decoder *d);
@@ -267,8 +266,6 @@ static void decode_violates(struct lapse_decoder *d, const struct lapse_node *vi
         const struct lapse_contract *contract = lapse_contract_find(node->text);
         if (contract == NULL) {
             note_no_contract(d, node);
-        } else if (!lapse_rule_exists(contract->id)) {
-            note_not_judged(d, node);
         } else {
             ids[i] = contract->id;
             places[i] = node->place;
@@ -294,29 +291,6 @@ static void note_no_contract(struct lapse_decoder *d, const struct lapse_node *n
     struct lapse_diag *diag = lapse_mistake_add(d->diags, "Y118", node->place, label,
                                                 "there is no contract `%.60s`", node->text);
     lapse_diag_note(d->diags, diag, "help", "`lapse contracts` lists them");
-}
-
-/* Nothing could ever violate it: names the contracts of the same family that a rule judges. */
-static void note_not_judged(struct lapse_decoder *d, const struct lapse_node *node) {
-    struct lapse_diag *diag =
-        lapse_mistake_add(d->diags, "Y133", node->place, "",
-                          "`%.60s` is not judged yet, so no run violates it", node->text);
-    size_t family = strcspn(node->text, "-") + 1;
-    size_t count = 0;
-    const struct lapse_contract *table = lapse_contract_table(&count);
-    char list[160] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (strncmp(table[i].id, node->text, family) == 0 && lapse_rule_exists(table[i].id) &&
-            used + 12 < sizeof(list)) {
-            used += (size_t)snprintf(list + used, sizeof(list) - used, " %s", table[i].id);
-        }
-    }
-    if (used > 0) {
-        lapse_diag_note(d->diags, diag, "help", "of its family these are judged:%s", list);
-    } else {
-        lapse_diag_note(d->diags, diag, "help", "none of its family is judged yet: leave it out");
-    }
 }
 
 static void seal_setup(struct lapse_decoder *d) {

@@ -118,8 +118,6 @@ static const struct lapse_mistake mistakes[] = {
     {"Y132", "an end that is no event",
      "Only in a bucket with `markers` does the end of a key become an event: without them nothing "
      "can see, await or count it. `gone` looks at the key itself."},
-    {"Y133", "a contract that is not judged yet",
-     "The id is one of the catalogue, and no rule looks for it, so no run can violate it."},
     {"Y134", "a key of another bucket",
      "A listing shows the keys of its own bucket, written bare or as bucket/key."},
     {"Y135", "nothing to end",

@@ -91,7 +91,7 @@ static const struct lapse_cli_option options_table[] = {
     {0, "row", "N", "only row N of `vary`, from 0", " run replay emit "},
     {0, "promise", "strict", "a break of what the profile does not promise fails too",
      " run replay "},
-    {0, "tally", NULL, "nothing ends a run: what each rule alone would find", " run "},
+    {0, "tally", NULL, "nothing ends a run: what each rule alone would find", " run check "},
     {0, "matrix", NULL, "every bug in every scenario, judged by each rule alone", " self-test "},
     {0, "profile", "NAME", "what it keeps and breaks; scenarios are looked for in PATH",
      " contracts "},

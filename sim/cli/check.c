@@ -8,12 +8,14 @@
 static bool check_one(struct lapse_cli_check_work *work, const char *path);
 static int finish(struct lapse_cli_check_work *work);
 static int exit_code(const struct lapse_totals *totals);
-static bool write_certificates(const struct lapse_cli_check_work *work);
 
 int lapse_cli_check(const struct lapse_cli_options *options) {
     if (options->form != NULL && lapse_cli_form_find(options->form, NULL, 0) == 0) {
         return lapse_cli_complain(LAPSE_EXIT_USAGE, "--format takes lapse, etcd or kv, not '%s'",
                                   options->form);
+    }
+    if (!lapse_cli_certificate_free(options)) {
+        return LAPSE_EXIT_USAGE;
     }
     struct lapse_cli_check_work work = {.options = options};
     struct lapse_cli_selection selection = {.count = options->path_count};
@@ -63,7 +65,8 @@ static int finish(struct lapse_cli_check_work *work) {
     totals->recorded = true;
     totals->seed = work->options->seed;
     totals->exit_code = exit_code(totals);
-    int code = write_certificates(work) ? totals->exit_code : LAPSE_EXIT_USAGE;
+    bool written = lapse_cli_certificate_write(work->options->certificate, &work->certificates);
+    int code = written ? totals->exit_code : LAPSE_EXIT_USAGE;
     const char *replay = work->replay.len > 0 ? work->replay.text : NULL;
     return lapse_cli_sinks_write(&work->sinks, totals, replay) ? code : LAPSE_EXIT_BUG;
 }
@@ -73,22 +76,4 @@ static int exit_code(const struct lapse_totals *totals) {
            : totals->mistaken_files > 0 ? LAPSE_EXIT_MISTAKES
            : totals->inconclusive > 0   ? LAPSE_EXIT_INCONCLUSIVE
                                         : LAPSE_EXIT_PASSED;
-}
-
-static bool write_certificates(const struct lapse_cli_check_work *work) {
-    const char *path = work->options->certificate;
-    if (path == NULL) {
-        return true;
-    }
-    const struct lapse_out *text = &work->certificates;
-    FILE *file = fopen(path, "wb");
-    bool written = file != NULL &&
-                   fwrite(text->text != NULL ? text->text : "", 1, text->len, file) == text->len;
-    if (file != NULL) {
-        written = fclose(file) == 0 && written;
-    }
-    if (!written) {
-        (void)lapse_cli_complain(0, "%s: the certificates cannot be written", path);
-    }
-    return written;
 }

@@ -12,6 +12,7 @@ enum lapse_cli_form { LAPSE_FORM_LAPSE = 1, LAPSE_FORM_ETCD, LAPSE_FORM_KV };
 /* One file as judged. */
 struct lapse_cli_checked {
     const char *path;
+    bool tally; /* nothing ends the judging: the breaks are counted by rule */
     enum lapse_cli_form form;
     struct lapse_cli_bytes bytes;
     struct lapse_recorded recorded;        /* of a log of another form: without events */
@@ -39,6 +40,11 @@ struct lapse_cli_check_work {
 /* check_sum.c: adds a file that was judged, or that has mistakes. */
 void lapse_cli_check_sum(struct lapse_cli_check_work *work,
                          const struct lapse_cli_checked *checked);
+
+/* certificate.c: whether --certificate may be written; complains if not. Then, writes it (NULL:
+ * nothing is asked for); complains, and returns false, if that fails. */
+bool lapse_cli_certificate_free(const struct lapse_cli_options *options);
+bool lapse_cli_certificate_write(const char *path, const struct lapse_out *text);
 
 /* Reads and judges. Returns OK; INVALID: mistakes (lapse_cli_checked_diags); NOMEM. */
 enum lapse_status lapse_cli_check_file(const struct lapse_cli_options *options, const char *path,

@@ -21,6 +21,7 @@ enum lapse_status lapse_cli_check_file(const struct lapse_cli_options *options, 
                                        struct lapse_cli_checked *ret) {
     memset(ret, 0, sizeof *ret);
     ret->path = path;
+    ret->tally = options->tally;
     lapse_diag_list_init(&ret->unread, lapse_alloc_libc());
     lapse_diag_list_init(&ret->diags, lapse_alloc_libc());
     lapse_out_init(&ret->judged, lapse_alloc_libc());
@@ -57,6 +58,7 @@ enum lapse_status lapse_cli_check_file(const struct lapse_cli_options *options, 
         .promise_strict = ret->recorded.top.promise_strict,
         .recorded = true,
         .judged = ret->judged.text,
+        .certificates = ret->certificate.len > 0 ? ret->certificate.text : NULL,
     };
     ret->ready = true;
     return ret->judged.failed || ret->certificate.failed || ret->diags.failed ? LAPSE_NOMEM
@@ -129,6 +131,7 @@ static enum lapse_status read_log(struct lapse_cli_checked *checked) {
 
 static enum lapse_status judge_events(struct lapse_cli_checked *checked) {
     const struct lapse_history *history = checked->recorded.history;
+    checked->recorded.the_case.tally = checked->tally;
     enum lapse_status status = lapse_judge_open(lapse_alloc_libc(), &checked->recorded.the_case,
                                                 &checked->judge, &checked->err);
     bool stop = false;

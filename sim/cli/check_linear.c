@@ -8,12 +8,12 @@
 
 #include "contracts/certificate.h"
 
-enum { CORE_SHOWN = 12 };
+enum { CORE_SHOWN = 12, SAID_MAX = 8 };
 static const char id[] = "LIN-01";
 
 static void tell_nothing(struct lapse_cli_checked *checked);
 static enum lapse_status judge_one(struct lapse_cli_checked *checked,
-                                   const struct lapse_linear_problem *problem, bool *ret_no);
+                                   const struct lapse_linear_problem *problem, size_t *no);
 static void tell_no(struct lapse_cli_checked *checked, const struct lapse_linear_problem *problem,
                     const struct lapse_linear_result *result);
 static void tell_gave_up(struct lapse_cli_checked *checked,
@@ -30,7 +30,7 @@ static void put_problem(struct lapse_out *out, const struct lapse_linear_problem
 enum lapse_status lapse_cli_check_linear(struct lapse_cli_checked *checked) {
     const struct lapse_linear_problems *problems = &checked->problems;
     enum lapse_status status = LAPSE_OK;
-    bool no = false;
+    size_t no = 0;
     if (problems->not_judged != NULL) {
         lapse_out_format(&checked->judged, "%s not judged: %s\n", id, problems->not_judged);
         tell_nothing(checked);
@@ -39,7 +39,7 @@ enum lapse_status lapse_cli_check_linear(struct lapse_cli_checked *checked) {
     if (problems->count == 0) {
         return LAPSE_OK;
     }
-    for (size_t i = 0; i < problems->count && status == LAPSE_OK && !no; i++) {
+    for (size_t i = 0; i < problems->count && status == LAPSE_OK; i++) {
         status = judge_one(checked, &problems->items[i], &no);
     }
     if (status == LAPSE_OK && checked->verdict.outcome == LAPSE_OUTCOME_PASSED) {
@@ -47,6 +47,9 @@ enum lapse_status lapse_cli_check_linear(struct lapse_cli_checked *checked) {
                          "%s: an order of %zu calls and ends of terms (names: %zu) explains every "
                          "answer\n",
                          id, problems->call_count, problems->count);
+    }
+    if (no > SAID_MAX) {
+        lapse_out_format(&checked->judged, "%s: and of %zu more names\n", id, no - SAID_MAX);
     }
     return status;
 }
@@ -69,7 +72,7 @@ static void tell_nothing(struct lapse_cli_checked *checked) {
 /* A yes is believed only with a witness that the verifier accepts, which shares nothing with the
  * search. */
 static enum lapse_status judge_one(struct lapse_cli_checked *checked,
-                                   const struct lapse_linear_problem *problem, bool *ret_no) {
+                                   const struct lapse_linear_problem *problem, size_t *no) {
     const lapse_alloc *alloc = lapse_alloc_libc();
     const struct lapse_linear_budget budget = lapse_linear_budget_default();
     struct lapse_linear_result result;
@@ -87,8 +90,9 @@ static enum lapse_status judge_one(struct lapse_cli_checked *checked,
                                           result.witness, result.witness_count, &checked->err);
         LAPSE_ASSERT(status == LAPSE_OK || status == LAPSE_NOMEM);
     } else if (result.verdict == LAPSE_LINEAR_NO) {
-        tell_no(checked, problem, &result);
-        *ret_no = true;
+        if ((*no)++ < SAID_MAX) {
+            tell_no(checked, problem, &result);
+        }
     } else {
         tell_gave_up(checked, problem, &result);
     }

@@ -12,6 +12,7 @@ enum { SUITES_MAX = 32, RULES_MAX = 128 };
 struct matrix {
     struct lapse_cli_child *children; /* the first has no bug */
     size_t count;                     /* of bugs */
+    size_t recorded;                  /* of them: shown by recorded histories */
     const struct lapse_bug *bugs;
     struct lapse_bytes suites[SUITES_MAX];
     size_t suite_count;
@@ -25,6 +26,8 @@ struct row {
     size_t rules[RULES_MAX];
 };
 
+static void plan(struct matrix *matrix, const char *planted);
+static const struct lapse_out *clean_of(const struct matrix *matrix, size_t bug);
 static int show(struct matrix *matrix);
 static struct lapse_bytes suite_of(const struct lapse_cli_tally *tally);
 static size_t place_of(const struct matrix *matrix, struct lapse_bytes suite);
@@ -39,32 +42,62 @@ int lapse_cli_matrix(const struct lapse_cli_options *options, const char *plante
     matrix.bugs = lapse_bug_table(&matrix.count);
     matrix.rules = lapse_rule_table(&matrix.rule_count);
     LAPSE_ASSERT(matrix.rule_count <= RULES_MAX);
-    matrix.children = calloc(matrix.count + 1, sizeof *matrix.children);
+    for (size_t i = 0; i < matrix.count; i++) {
+        matrix.recorded += lapse_cli_self_recorded(&matrix.bugs[i]);
+    }
+    size_t count = 1 + matrix.count + matrix.recorded;
+    matrix.children = calloc(count, sizeof *matrix.children);
     if (matrix.children == NULL) {
         return lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
     }
-    const struct lapse_cli_child clean = {
-        .argv = {planted, "run", "scenarios", "-j1", "--tally", "--report", "tally"}};
-    matrix.children[0] = clean;
-    for (size_t i = 0; i < matrix.count; i++) {
-        matrix.children[i + 1] = (struct lapse_cli_child){
-            .argv = {planted, "--plant", matrix.bugs[i].name, "run", "scenarios", "-j1", "--tally",
-                     "--report", "tally"}};
-    }
+    plan(&matrix, planted);
     int code = LAPSE_EXIT_BUG;
-    if (lapse_cli_children_run(matrix.children, matrix.count + 1, options->jobs, &err) !=
-        LAPSE_OK) {
+    if (lapse_cli_children_run(matrix.children, count, options->jobs, &err) != LAPSE_OK) {
         (void)lapse_cli_complain(code, "%s", err.message);
     } else {
         code = show(&matrix);
     }
-    for (size_t i = 0; i <= matrix.count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (matrix.children[i].told.alloc != NULL) {
             lapse_out_free(&matrix.children[i].told);
         }
     }
     free(matrix.children);
     return code;
+}
+
+/* A recorded history has the run without its bug at the end, in the order of the bugs. */
+static void plan(struct matrix *matrix, const char *planted) {
+    struct lapse_cli_child *clean = &matrix->children[1 + matrix->count];
+    matrix->children[0] = (struct lapse_cli_child){
+        .argv = {planted, "run", "scenarios", "-j1", "--tally", "--report", "tally"}};
+    for (size_t i = 0; i < matrix->count; i++) {
+        const struct lapse_bug *bug = &matrix->bugs[i];
+        struct lapse_cli_child *child = &matrix->children[1 + i];
+        if (lapse_cli_self_recorded(bug)) {
+            *child = (struct lapse_cli_child){.argv = {planted, "--plant", bug->name, "check",
+                                                       bug->scenario, "--tally", "--report",
+                                                       "tally"}};
+            *clean++ = (struct lapse_cli_child){
+                .argv = {planted, "check", bug->scenario, "--tally", "--report", "tally"}};
+        } else {
+            *child = (struct lapse_cli_child){.argv = {planted, "--plant", bug->name, "run",
+                                                       "scenarios", "-j1", "--tally", "--report",
+                                                       "tally"}};
+        }
+    }
+}
+
+/* What the run of a bug is compared with. */
+static const struct lapse_out *clean_of(const struct matrix *matrix, size_t bug) {
+    size_t at = 0;
+    if (lapse_cli_self_recorded(&matrix->bugs[bug])) {
+        at = 1 + matrix->count;
+        for (size_t i = 0; i < bug; i++) {
+            at += lapse_cli_self_recorded(&matrix->bugs[i]);
+        }
+    }
+    return &matrix->children[at].told;
 }
 
 static int show(struct matrix *matrix) {
@@ -126,12 +159,15 @@ static size_t place_of(const struct matrix *matrix, struct lapse_bytes suite) {
 
 /* In the order in which they run. */
 static void name_suites(struct matrix *matrix) {
-    const struct lapse_out *told = &matrix->children[0].told;
     struct lapse_cli_tally tally;
-    for (size_t at = 0; lapse_cli_tally_read(told->text, told->len, &at, &tally);) {
-        struct lapse_bytes suite = suite_of(&tally);
-        if (place_of(matrix, suite) == matrix->suite_count && matrix->suite_count < SUITES_MAX) {
-            matrix->suites[matrix->suite_count++] = suite;
+    for (size_t i = 0; i <= matrix->recorded; i++) {
+        const struct lapse_out *told = &matrix->children[i == 0 ? 0 : matrix->count + i].told;
+        for (size_t at = 0; lapse_cli_tally_read(told->text, told->len, &at, &tally);) {
+            struct lapse_bytes suite = suite_of(&tally);
+            bool known = place_of(matrix, suite) < matrix->suite_count;
+            if (!known && matrix->suite_count < SUITES_MAX) {
+                matrix->suites[matrix->suite_count++] = suite;
+            }
         }
     }
 }
@@ -139,7 +175,7 @@ static void name_suites(struct matrix *matrix) {
 /* Both runs tell of the same scenarios in the same order; a worker that died leaves some out. */
 static void fill(const struct matrix *matrix, size_t bug, struct row *ret) {
     const struct lapse_out *told = &matrix->children[bug + 1].told;
-    const struct lapse_out *clean = &matrix->children[0].told;
+    const struct lapse_out *clean = clean_of(matrix, bug);
     struct lapse_cli_tally tally, without = {0};
     size_t clean_at = 0;
     for (size_t at = 0; lapse_cli_tally_read(told->text, told->len, &at, &tally);) {

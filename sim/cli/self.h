@@ -31,6 +31,8 @@ struct lapse_cli_self {
     struct lapse_bytes clean_first; /* the first of those, its file */
 };
 
+/* Whether a recorded history shows the bug, which `lapse check` judges, and not a scenario. */
+bool lapse_cli_self_recorded(const struct lapse_bug *bug);
 /* Runs all that is needed with the program at `planted` and fills *ret, which the caller frees
  * whatever comes back. OK, NOMEM or IO. */
 enum lapse_status lapse_cli_self_run(const char *planted, int jobs, struct lapse_cli_self *ret,

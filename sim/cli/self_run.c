@@ -46,6 +46,12 @@ enum lapse_status lapse_cli_self_run(const char *planted, int jobs, struct lapse
     return LAPSE_OK;
 }
 
+bool lapse_cli_self_recorded(const struct lapse_bug *bug) {
+    static const char ending[] = ".jsonl";
+    size_t len = strlen(bug->scenario), tail = sizeof ending - 1;
+    return len > tail && strcmp(bug->scenario + len - tail, ending) == 0;
+}
+
 void lapse_cli_self_free(struct lapse_cli_self *self) {
     for (size_t i = 0; self->children != NULL && i < self->child_count; i++) {
         if (self->children[i].told.alloc != NULL) {
@@ -92,6 +98,15 @@ static void plan(struct lapse_cli_self *self, const char *planted) {
 
 static void plan_bug(struct lapse_cli_catch *each, const char *planted) {
     const struct lapse_bug *bug = each->bug;
+    if (lapse_cli_self_recorded(bug)) {
+        *each->charged = (struct lapse_cli_child){
+            .argv = {planted, "--plant", bug->name, "check", bug->scenario, "--report", "tally"}};
+        *each->alone = *each->charged;
+        each->alone->argv[7] = "--tally";
+        *each->clean = (struct lapse_cli_child){
+            .argv = {planted, "check", bug->scenario, "--report", "tally", "--tally"}};
+        return;
+    }
     (void)snprintf(each->seed, sizeof each->seed, "%llu", (unsigned long long)bug->seed);
     *each->charged = (struct lapse_cli_child){
         .argv = {planted, "--plant", bug->name, "run", bug->scenario, "-j1", "--report", "tally",

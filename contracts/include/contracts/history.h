@@ -161,7 +161,7 @@ struct lapse_probe {
 };
 
 /* ---- Events. A kind is also a bit of a rule's mask, so there are at most 32. Numbers are never
- * changed: 22 is kept for roles of nodes. */
+ * changed. */
 enum lapse_history_kind {
     LAPSE_HISTORY_BEGIN = 0,
     LAPSE_HISTORY_INVOKE, /* a client sends a call (or begins work) */
@@ -188,6 +188,8 @@ enum lapse_history_kind {
     LAPSE_HISTORY_MESSAGE = 20, /* something happened to a message on its way: of a call, or (call
                                    0) an event that is handed to a watcher */
     LAPSE_HISTORY_CLOCK = 21, /* a clock was moved, its rate set, stopped, or let go on */
+    LAPSE_HISTORY_ROLE = 22,   /* a node of a replicated store leads, or follows, or tells what it
+                                  has applied */
     LAPSE_HISTORY_TENURE = 23, /* a node's store has been opened again */
     LAPSE_HISTORY_KINDS
 };
@@ -242,6 +244,9 @@ enum lapse_restored {
     LAPSE_RESTORED_OLD = 1,    /* as it was copied: its numbers are given out again */
     LAPSE_RESTORED_SHIFTED = 2 /* opened with `restored`: revisions and tokens moved up by 2^40 */
 };
+
+/* What a node of a replicated store is. */
+enum lapse_role { LAPSE_ROLE_FOLLOWER = 0, LAPSE_ROLE_LEADER = 1 };
 
 /* Why a belief ended. */
 enum lapse_belief_why {
@@ -328,6 +333,13 @@ struct lapse_history_event {
             struct lapse_steady store; /* store time goes on from here */
             enum lapse_restored restored;
         } tenure;
+        struct { /* ROLE */
+            int32_t node;
+            enum lapse_role role;
+            int64_t epoch; /* the number of the election that made a leader, from 1; 0: not told */
+            int64_t index; /* of the last entry of the log that the node has applied; 0: not told */
+            struct lapse_bytes digest; /* of its state just after that entry; empty: not told */
+        } role;
         struct {
             enum lapse_fault_kind kind;
             bool machine;   /* CRASH RESTART of a node: the machine's, not the process's alone */

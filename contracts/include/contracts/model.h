@@ -78,6 +78,8 @@ void lapse_model_maybe(struct lapse_model *model, const struct lapse_command *co
 /* The store was opened again. `lost`: its last commits, or all of them, may be gone. */
 void lapse_model_tenure(struct lapse_model *model, struct lapse_steady store,
                         struct lapse_wall wall, bool lost);
+/* Another node of the store leads from here on: a tenure that goes on where the last one was. */
+void lapse_model_lead(struct lapse_model *model);
 
 /* ---- The live view: all that calls could see now, compared with the rows of a walk.
  * begin, then take for every row, then end. */

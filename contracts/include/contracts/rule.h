@@ -77,7 +77,8 @@ enum lapse_use {
     LAPSE_USE_STOPS = 262144,     /* a store node is paused or suspended */
     LAPSE_USE_KEEP = 524288,      /* term: keep */
     LAPSE_USE_EDGES = 1048576,    /* a call was refused as invalid, or out of range */
-    LAPSE_USE_WANTS = 2097152     /* a loop asks for a lease */
+    LAPSE_USE_WANTS = 2097152,    /* a loop asks for a lease */
+    LAPSE_USE_ROLES = 4194304     /* a node of the store leads, or follows */
 };
 
 /* All rules, most special first: an event that breaks several is charged to the first. */

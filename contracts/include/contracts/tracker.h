@@ -218,6 +218,21 @@ struct lapse_tracked_resource {
     const struct lapse_history_event *highest_by; /* RESOURCE that applied it first */
 };
 
+/* ---- Nodes of a replicated store: who has led in each epoch, and what was applied at each place
+ * of the log. Both by rising number; the first that told of it stands. */
+struct lapse_tracked_role {
+    int64_t number; /* the epoch, or the index */
+    const struct lapse_history_event *by; /* ROLE */
+};
+struct lapse_tracked_roles {
+    size_t epoch_count, epoch_cap;
+    struct lapse_tracked_role *epochs;
+    size_t index_count, index_cap;
+    struct lapse_tracked_role *indexes;
+    const struct lapse_history_event *leads;   /* ROLE of the last leader */
+    const struct lapse_history_event *changed; /* the same, if another led before it */
+};
+
 /* ---- Loops of clients, by the setup's numbers. */
 struct lapse_tracked_loop {
     bool blind;     /* a line of it sent nothing: the next call may lie amid a firing */
@@ -285,6 +300,7 @@ struct lapse_trackers {
     struct lapse_tracked_belief *beliefs;
     size_t resource_count;
     struct lapse_tracked_resource *resources; /* by the setup's numbers */
+    struct lapse_tracked_roles roles;
     size_t peak_count, peak_cap;
     struct lapse_tracked_peak *peaks;
     /* APPLY of the accepted write whose event has not come yet: it must be the next event. */

@@ -74,6 +74,8 @@ struct lapse_result_view {
     const char *note;           /* a sentence on a run that passed, or NULL */
     bool recorded;              /* no run: a history that was read; it is shown again by `check` */
     const char *judged;         /* lines on what was judged and what not, or NULL */
+    const char *certificates;   /* JSON maps, a line each: the order that was found for each name,
+                                   or the core of calls that have none; or NULL */
     const struct lapse_slack *slacks; /* LAPSE_SLACKS of them, over all seeds; NULL: no run */
     const struct lapse_parting *parting; /* the second run was another; NULL: none was made, or it
                                             was the same */
