@@ -1,28 +1,35 @@
 /* Jepsen's logs into problems: a sending and its outcome become one call. */
 #include "contracts/jepsen.h"
 
+#include "chunks.h"
+#include "contracts/lookup.h"
 #include "jepsen_line.h"
 #include "linear_models.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* A call that was sent and has no outcome yet. */
+/* The last call that a process has sent. */
 struct waiting {
     struct lapse_jepsen_line line;
-    int64_t number; /* of the line */
+    int64_t number; /* of the line; 0: it has its outcome */
 };
 
 struct reader {
     const lapse_alloc *alloc;
     struct lapse_linear_problems *problems;
-    struct waiting *waiting; /* by sending */
+    struct waiting *waiting; /* one a process, in the order of their first calls */
     size_t waiting_count, waiting_cap;
+    struct lapse_names processes; /* the bytes of its number to its place in `waiting` */
+    struct lapse_chunks memory;   /* of those bytes */
 };
 
 static struct lapse_bytes next_line(struct lapse_bytes *rest);
 static enum lapse_status take_line(struct reader *reader, const struct lapse_jepsen_line *line,
                                    int64_t number, struct lapse_error *err);
+static struct waiting *find_process(struct reader *reader, int64_t process);
 static enum lapse_status take_rest(struct reader *reader);
+static int compare_sent(const void *a, const void *b);
 static bool to_call(const struct waiting *sent, const struct lapse_jepsen_line *outcome,
                     int64_t number, struct lapse_linear_call *ret);
 static const char *value_fault(const struct lapse_jepsen_line *line);
@@ -56,6 +63,7 @@ enum lapse_status lapse_jepsen_read(const lapse_alloc *alloc, struct lapse_bytes
                                     enum lapse_jepsen_form form, struct lapse_linear_problems *ret,
                                     struct lapse_error *err) {
     struct reader reader = {.alloc = alloc, .problems = ret};
+    lapse_chunks_init(&reader.memory, alloc);
     bool ready = lapse_linear_problems_init(ret, alloc);
     enum lapse_status status = ready ? LAPSE_OK : LAPSE_NOMEM;
     int64_t number = 1;
@@ -72,6 +80,8 @@ enum lapse_status lapse_jepsen_read(const lapse_alloc *alloc, struct lapse_bytes
         status = take_rest(&reader);
     }
     lapse_alloc_free(alloc, reader.waiting, reader.waiting_cap * sizeof(*reader.waiting));
+    lapse_names_free(alloc, &reader.processes);
+    lapse_chunks_free(&reader.memory);
     if (status == LAPSE_NOMEM) {
         (void)lapse_error_set(err, status, "no memory to read a log");
     } else if (status != LAPSE_OK && err != NULL) {
@@ -94,34 +104,30 @@ static struct lapse_bytes next_line(struct lapse_bytes *rest) {
 
 static enum lapse_status take_line(struct reader *reader, const struct lapse_jepsen_line *line,
                                    int64_t number, struct lapse_error *err) {
-    size_t at = 0;
-    while (at < reader->waiting_count && reader->waiting[at].line.process != line->process) {
-        at++;
-    }
     const char *fault = value_fault(line);
     if (fault != NULL) {
         return complain(err, line, fault);
     }
+    struct waiting *waiting = find_process(reader, line->process);
+    if (waiting == NULL) {
+        return LAPSE_NOMEM;
+    }
     if (line->type == LAPSE_JEPSEN_INVOKE) {
-        if (at < reader->waiting_count) {
+        if (waiting->number > 0) {
             return complain(err, line, "is sent by a process whose last call has no outcome yet");
         }
-        if (!lapse_alloc_grow(reader->alloc, (void **)&reader->waiting, &reader->waiting_cap,
-                              at + 1, sizeof(*reader->waiting))) {
-            return LAPSE_NOMEM;
-        }
-        reader->waiting[reader->waiting_count++] = (struct waiting){*line, number};
+        *waiting = (struct waiting){*line, number};
+        reader->problems->sent_count++;
         return LAPSE_OK;
     }
-    if (at == reader->waiting_count) {
+    if (waiting->number == 0) {
         return complain(err, line, "is the outcome of a call that was not sent");
     }
-    struct waiting sent = reader->waiting[at];
+    struct waiting sent = *waiting;
     if (sent.line.f != line->f || !lapse_bytes_equal(sent.line.key, line->key)) {
         return complain(err, line, "is the outcome of another call than its process has sent");
     }
-    memmove(reader->waiting + at, reader->waiting + at + 1,
-            (--reader->waiting_count - at) * sizeof(sent));
+    waiting->number = 0;
     struct lapse_linear_call call;
     if (!to_call(&sent, line, number, &call)) {
         return LAPSE_OK;
@@ -130,11 +136,40 @@ static enum lapse_status take_line(struct reader *reader, const struct lapse_jep
                                        : add_string(reader, &sent, line, &call);
 }
 
-/* Calls whose outcome was never logged. */
+/* The process's place, made if it is new; NULL: memory ran out. */
+static struct waiting *find_process(struct reader *reader, int64_t process) {
+    struct lapse_bytes bytes = {(const unsigned char *)&process, sizeof(process)};
+    int32_t at = lapse_names_find(&reader->processes, 1, bytes);
+    if (at >= 0) {
+        return &reader->waiting[at];
+    }
+    void *kept = lapse_chunks_take(&reader->memory, sizeof(process));
+    if (kept == NULL || reader->waiting_count >= INT32_MAX ||
+        !lapse_alloc_grow(reader->alloc, (void **)&reader->waiting, &reader->waiting_cap,
+                          reader->waiting_count + 1, sizeof(*reader->waiting))) {
+        return NULL;
+    }
+    memcpy(kept, &process, sizeof(process));
+    bytes.data = kept;
+    if (!lapse_names_add(reader->alloc, &reader->processes, 1, bytes,
+                         (int32_t)reader->waiting_count)) {
+        return NULL;
+    }
+    reader->waiting[reader->waiting_count] = (struct waiting){.number = 0};
+    return &reader->waiting[reader->waiting_count++];
+}
+
+/* Calls whose outcome was never logged, by sending. */
 static enum lapse_status take_rest(struct reader *reader) {
     enum lapse_status status = LAPSE_OK;
+    if (reader->waiting_count > 0) {
+        qsort(reader->waiting, reader->waiting_count, sizeof(*reader->waiting), compare_sent);
+    }
     for (size_t i = 0; i < reader->waiting_count && status == LAPSE_OK; i++) {
         struct waiting *sent = &reader->waiting[i];
+        if (sent->number == 0) {
+            continue;
+        }
         struct lapse_jepsen_line none = sent->line;
         none.type = LAPSE_JEPSEN_INFO;
         struct lapse_linear_call call;
@@ -144,6 +179,11 @@ static enum lapse_status take_rest(struct reader *reader) {
         }
     }
     return status;
+}
+
+static int compare_sent(const void *a, const void *b) {
+    const struct waiting *x = a, *y = b;
+    return x->number < y->number ? -1 : x->number > y->number ? 1 : 0;
 }
 
 /* False for a call that tells nothing: a read without an answer, a write that certainly failed. */

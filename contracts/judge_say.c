@@ -70,6 +70,7 @@ void lapse_judge_say_violation(struct lapse_judge *judge, const struct lapse_his
 
 void lapse_judge_say_unmet(struct lapse_judge *judge, const struct lapse_history_event *event,
                            const struct lapse_finding *finding) {
+    judge->verdict.unmet = true;
     switch (event->kind) {
     case LAPSE_HISTORY_UNBOUND:
     case LAPSE_HISTORY_NOT_RUN:
@@ -94,6 +95,7 @@ void lapse_judge_say_missing(struct lapse_judge *judge, size_t listed) {
     if (judge->verdict.id == NULL) {
         judge->verdict.id = id;
     }
+    judge->verdict.unmet = true;
     lapse_judge_fail(judge, diag, -1);
 }
 

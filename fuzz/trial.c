@@ -43,7 +43,7 @@ bool lapse_trial_same(const struct lapse_trial_signature *a,
                       const struct lapse_trial_signature *b) {
     bool named = a->id != NULL && b->id != NULL;
     return named && strcmp(a->id, b->id) == 0 && a->kind == b->kind && a->verb == b->verb &&
-           a->status == b->status;
+           a->status == b->status && a->unmet == b->unmet;
 }
 
 static enum lapse_status load(const struct lapse_node *document,
@@ -66,6 +66,7 @@ static enum lapse_status load(const struct lapse_node *document,
     }
     struct lapse_plan *plan = trial->file.plans[options->row];
     plan->compare_model = !options->no_model;
+    plan->promise_strict = plan->the_case.promise_strict = options->promise_strict;
     trial->plan = plan;
     return LAPSE_OK;
 }
@@ -81,7 +82,8 @@ static void refuse(struct lapse_trial *trial) {
 static enum lapse_status run(const struct lapse_trial_options *options,
                              struct lapse_trial *trial) {
     enum lapse_status status =
-        lapse_run_plan(trial->plan, options->seed, options->arena, &trial->run, &trial->err);
+        lapse_run_within(trial->plan, options->seed, options->arena, options->events_max,
+                         &trial->run, &trial->err);
     if (status == LAPSE_OK) {
         judge(trial);
     } else {
@@ -108,7 +110,7 @@ static void judge(struct lapse_trial *trial) {
 
 static struct lapse_trial_signature sign(const struct lapse_trial *trial,
                                          const struct lapse_verdict *verdict) {
-    struct lapse_trial_signature signature = {.id = verdict->id};
+    struct lapse_trial_signature signature = {.id = verdict->id, .unmet = verdict->unmet};
     if (verdict->event < 0) {
         return signature;
     }

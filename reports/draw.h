@@ -48,8 +48,8 @@ void lapse_event_body_draw(struct lapse_out *out, const struct lapse_result_view
 void lapse_event_line_draw(struct lapse_out *out, const struct lapse_result_view *view,
                            const struct lapse_history_event *event);
 void lapse_answer_draw(struct lapse_out *out, int verb, const struct lapse_answer *answer);
-/* The number of calls sent in a history. */
-size_t lapse_history_calls(const struct lapse_history *history);
+/* The number of calls sent in a history, or in a log. */
+size_t lapse_view_calls(const struct lapse_result_view *view);
 /* What broke and is not promised: a line each, with its times and, if asked, where it first came
  * (promises.c). Nothing for a run that has no verdict. */
 void lapse_unpromised_lines(struct lapse_out *out, const struct lapse_result_view *view,

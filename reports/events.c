@@ -51,11 +51,11 @@ void lapse_events_draw(struct lapse_out *out, const struct lapse_result_view *vi
     }
 }
 
-size_t lapse_history_calls(const struct lapse_history *history) {
-    size_t calls = 0;
-    size_t count = lapse_history_count(history);
+size_t lapse_view_calls(const struct lapse_result_view *view) {
+    size_t calls = view->log_calls;
+    size_t count = lapse_history_count(view->history);
     for (size_t i = 0; i < count; i++) {
-        const struct lapse_history_event *event = lapse_history_at(history, i);
+        const struct lapse_history_event *event = lapse_history_at(view->history, i);
         calls +=
             event->kind == LAPSE_HISTORY_INVOKE && event->u.invoke.request.verb != LAPSE_CALL_WORK;
     }

@@ -33,7 +33,13 @@ void lapse_failure_draw(struct lapse_out *out, const struct lapse_result_view *v
     lapse_timeline_draw(out, view, view->verdict->event, style);
     lapse_out_text(out, out->len > before ? "\n" : "");
     lapse_out_text(out, "    history   ");
-    lapse_out_count(out, lapse_history_calls(view->history), "call", "calls");
+    size_t calls = lapse_view_calls(view), events = lapse_history_count(view->history);
+    lapse_out_count(out, calls > 0 ? calls : events, calls > 0 ? "call" : "event",
+                    calls > 0 ? "calls" : "events");
+    if (view->log_calls > 0) {
+        lapse_out_text(out, "\n");
+        return;
+    }
     lapse_out_format(out, ", digest %016llx; %s\n",
                      (unsigned long long)lapse_history_digest(view->history),
                      view->recorded ? "-vv shows every event" : "replay with -v shows every event");

@@ -7,7 +7,7 @@
 
 /* Walks the text that the library has taken, value by value in its order. */
 struct walk {
-    struct lapse_pool *pool;
+    struct lapse_reading_pool *pool;
     const char *bytes;
     size_t len, at;
     struct lapse_json_error *err;
@@ -26,7 +26,7 @@ static void skip_mark(struct walk *walk);
 static void skip_text(struct walk *walk);
 static void skip_word(struct walk *walk);
 
-bool lapse_json_read(struct lapse_pool *pool, const char *bytes, size_t len,
+bool lapse_json_read(struct lapse_reading_pool *pool, const char *bytes, size_t len,
                      const struct lapse_json **ret, struct lapse_json_error *err) {
     json_error_t error;
     const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY;
@@ -38,7 +38,7 @@ bool lapse_json_read(struct lapse_pool *pool, const char *bytes, size_t len,
         return false;
     }
     struct walk walk = {pool, bytes, len, 0, err};
-    struct lapse_json *root = lapse_pool_take(pool, sizeof(*root));
+    struct lapse_json *root = lapse_reading_pool_take(pool, sizeof(*root));
     bool built = root != NULL ? build(&walk, value, 0, root) : fail(&walk, LAPSE_JSON_NOMEM, 0);
     json_decref(value);
     *ret = root;
@@ -127,7 +127,7 @@ static bool build_map(struct walk *walk, json_t *value, int depth, struct lapse_
     for (void *at = json_object_iter(value); built && at != NULL;
          at = json_object_iter_next(value, at), i++) {
         const char *key = json_object_iter_key(at);
-        char *copy = lapse_pool_take(walk->pool, strlen(key) + 1);
+        char *copy = lapse_reading_pool_take(walk->pool, strlen(key) + 1);
         skip_blanks(walk);
         items[i].key_column = (int)walk->at + 1;
         skip_text(walk);
@@ -163,7 +163,7 @@ static bool build_list(struct walk *walk, json_t *value, int depth, struct lapse
 
 static bool build_text(struct walk *walk, const json_t *value, struct lapse_json *ret) {
     size_t len = json_string_length(value);
-    unsigned char *copy = lapse_pool_take(walk->pool, len + 1);
+    unsigned char *copy = lapse_reading_pool_take(walk->pool, len + 1);
     if (copy == NULL) {
         return fail(walk, LAPSE_JSON_NOMEM, walk->at);
     }
@@ -179,7 +179,7 @@ static struct lapse_json *take_items(struct walk *walk, size_t count, int depth,
         (void)fail(walk, LAPSE_JSON_DEEP, walk->at);
         return NULL;
     }
-    struct lapse_json *items = lapse_pool_take(walk->pool, count * sizeof(*items));
+    struct lapse_json *items = lapse_reading_pool_take(walk->pool, count * sizeof(*items));
     if (items == NULL) {
         (void)fail(walk, LAPSE_JSON_NOMEM, walk->at);
     }

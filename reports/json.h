@@ -49,7 +49,7 @@ struct lapse_json_error {
 
 /* Reads bytes[0..len) as one value. The tree lies in the pool and borrows nothing. False: *err says
  * why. */
-bool lapse_json_read(struct lapse_pool *pool, const char *bytes, size_t len,
+bool lapse_json_read(struct lapse_reading_pool *pool, const char *bytes, size_t len,
                      const struct lapse_json **ret, struct lapse_json_error *err);
 /* The value of a word of a map, or NULL. */
 const struct lapse_json *lapse_json_find(const struct lapse_json *map, const char *word);

@@ -115,7 +115,7 @@ static const char *outcome_of(const struct lapse_result_view *view) {
 }
 
 static void put_run(struct lapse_out *out, const struct lapse_result_view *view) {
-    put_number(out, "calls", (int64_t)lapse_history_calls(view->history));
+    put_number(out, "calls", (int64_t)lapse_view_calls(view));
     put_number(out, "events", (int64_t)lapse_history_count(view->history));
     lapse_out_format(out, ", \"digest\": \"%016llx\"",
                      (unsigned long long)lapse_history_digest(view->history));

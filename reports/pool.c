@@ -5,27 +5,39 @@
 
 enum { ALIGNMENT = 16, BLOCK_BYTES = 64 * 1024 };
 
-struct lapse_pool_block {
-    struct lapse_pool_block *before;
+struct lapse_reading_block {
+    struct lapse_reading_block *before;
     size_t bytes; /* with this head */
 };
 
-static bool block_add(struct lapse_pool *pool, size_t bytes);
+enum {
+    BLOCK_HEAD = (sizeof(struct lapse_reading_block) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT
+};
 
-void lapse_pool_init(struct lapse_pool *pool, const lapse_alloc *alloc) {
-    *pool = (struct lapse_pool){.alloc = alloc};
+static bool block_add(struct lapse_reading_pool *pool, size_t bytes);
+
+void lapse_reading_pool_init(struct lapse_reading_pool *pool, const lapse_alloc *alloc) {
+    *pool = (struct lapse_reading_pool){.alloc = alloc};
 }
 
-void lapse_pool_free(struct lapse_pool *pool) {
-    for (struct lapse_pool_block *block = pool->last; block != NULL;) {
-        struct lapse_pool_block *before = block->before;
+void lapse_reading_pool_free(struct lapse_reading_pool *pool) {
+    for (struct lapse_reading_block *block = pool->last; block != NULL;) {
+        struct lapse_reading_block *before = block->before;
         lapse_alloc_free(pool->alloc, block, block->bytes);
         block = before;
     }
-    lapse_pool_init(pool, pool->alloc);
+    lapse_reading_pool_init(pool, pool->alloc);
 }
 
-void *lapse_pool_take(struct lapse_pool *pool, size_t bytes) {
+void lapse_reading_pool_reset(struct lapse_reading_pool *pool) {
+    if (pool->last != NULL && pool->last->before == NULL && pool->last->bytes <= BLOCK_BYTES) {
+        pool->used = BLOCK_HEAD;
+    } else {
+        lapse_reading_pool_free(pool);
+    }
+}
+
+void *lapse_reading_pool_take(struct lapse_reading_pool *pool, size_t bytes) {
     if (bytes > SIZE_MAX / 2) {
         return NULL;
     }
@@ -39,16 +51,15 @@ void *lapse_pool_take(struct lapse_pool *pool, size_t bytes) {
     return taken;
 }
 
-static bool block_add(struct lapse_pool *pool, size_t bytes) {
-    const size_t head = (sizeof(struct lapse_pool_block) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    size_t whole = head + bytes < BLOCK_BYTES ? BLOCK_BYTES : head + bytes;
-    struct lapse_pool_block *block = pool->alloc->resize(pool->alloc->ctx, NULL, 0, whole);
+static bool block_add(struct lapse_reading_pool *pool, size_t bytes) {
+    size_t whole = BLOCK_HEAD + bytes < BLOCK_BYTES ? BLOCK_BYTES : BLOCK_HEAD + bytes;
+    struct lapse_reading_block *block = pool->alloc->resize(pool->alloc->ctx, NULL, 0, whole);
     if (block == NULL) {
         return false;
     }
-    *block = (struct lapse_pool_block){pool->last, whole};
+    *block = (struct lapse_reading_block){pool->last, whole};
     pool->last = block;
-    pool->used = head;
+    pool->used = BLOCK_HEAD;
     pool->bytes = whole;
     return true;
 }

@@ -232,7 +232,7 @@ static void scenario_passed(struct lapse_out *out, const struct lapse_style *sty
     lapse_out_safe_text(out, view->name);
     if (style->verbose >= 1) {
         lapse_out_format(out, "   (line %d, ", view->line);
-        lapse_out_count(out, lapse_history_calls(view->history), "call)", "calls)");
+        lapse_out_count(out, lapse_view_calls(view), "call)", "calls)");
     }
     if (measures) {
         put_measures(out, view);

@@ -2,19 +2,23 @@
  * bucket. The rules take that for granted of a world's history, and a file may say anything. */
 #include "recorded_reading.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const int64_t TICK_NS_MAX = 3600 * LAPSE_NS_PER_S;
 
 /* Of numbers that tables are as long as. */
-enum { STEPS_MAX = 1000000, CALLS_MAX = 1000000 };
+enum { STEPS_MAX = 1000000, CALLS_MAX = 1000000, SAID_MAX = 160 };
 
 /* What is known of the calls sent so far, by number. */
 struct sent {
     const struct lapse_history_event **invokes;
+    bool *replied;
     size_t count;
+    char said[SAID_MAX]; /* a message that is made up */
 };
 
+static bool check_order(struct lapse_reading_file *file);
 static const char *check_bounds(const struct lapse_setup *setup);
 static const char *check_event(const struct lapse_reading_file *file, struct sent *sent,
                                const struct lapse_history_event *event);
@@ -23,9 +27,12 @@ static const char *check_invoke(const struct lapse_reading_file *file, struct se
                                 const struct lapse_history_event *event);
 static const char *check_command(const struct lapse_reading_file *file,
                                  const struct lapse_command *command);
-static const char *check_answered(const struct sent *sent, const struct lapse_history_event *event);
-static const char *answer_fault(const struct lapse_history_event *invoke, int verb,
-                                const struct lapse_answer *answer);
+static const char *check_answered(struct sent *sent, const struct lapse_history_event *event);
+static const char *check_reply(struct sent *sent, const struct lapse_history_event *invoke,
+                               const struct lapse_history_event *event);
+static const char *answer_fault(struct sent *sent, const struct lapse_history_event *invoke,
+                                int verb, const struct lapse_answer *answer);
+static const char *store_fault(int verb, const struct lapse_answer *answer);
 static const char *check_body(const struct lapse_history_event *event);
 static const char *check_role(const struct lapse_history_event *event);
 static const char *check_probe(const struct lapse_probe *probe);
@@ -40,6 +47,9 @@ bool lapse_reading_check(struct lapse_reading_file *file) {
         (void)lapse_reading_mistake(file, "J110", &at, "", "%s", bounds);
         return false;
     }
+    if (!check_order(file)) {
+        return false;
+    }
     int64_t most = 0;
     for (size_t i = 0; i < file->count; i++) {
         int64_t call = file->events[i].event.call;
@@ -47,7 +57,9 @@ bool lapse_reading_check(struct lapse_reading_file *file) {
     }
     struct sent sent = {.count = (size_t)most + 1};
     sent.invokes = lapse_reading_take(file, sent.count * sizeof(*sent.invokes));
-    for (size_t i = 0; sent.invokes != NULL && i < file->count; i++) {
+    sent.replied = lapse_reading_take(file, sent.count * sizeof(*sent.replied));
+    bool taken = sent.invokes != NULL && sent.replied != NULL;
+    for (size_t i = 0; taken && i < file->count; i++) {
         const struct lapse_reading_event *read = &file->events[i];
         const char *wrong = check_event(file, &sent, &read->event);
         if (wrong != NULL) {
@@ -57,7 +69,28 @@ bool lapse_reading_check(struct lapse_reading_file *file) {
             return false;
         }
     }
-    return sent.invokes != NULL;
+    return taken;
+}
+
+/* Events stand in the order in which they happened, as nothing else says which of one instant came
+ * first. What lapse writes is in its own: a decision that hung in a sync comes after later ones. */
+static bool check_order(struct lapse_reading_file *file) {
+    for (size_t i = 1; i < file->count && file->closed == 0 && !file->calls; i++) {
+        const struct lapse_reading_event *read = &file->events[i], *before = read - 1;
+        if (read->event.at.ns < before->event.at.ns) {
+            const struct lapse_json at = {.column = read->place.column, .span = read->place.span};
+            file->line = read->place.line;
+            struct lapse_diag *diag = lapse_reading_mistake(
+                file, "J110", &at, "this is earlier",
+                "events stand in the order of time, and line %d, of %lld ns, comes after line %d, "
+                "of %lld ns",
+                read->place.line,
+                (long long)read->event.at.ns, before->place.line, (long long)before->event.at.ns);
+            lapse_diag_label(&file->ret->diags, diag, before->place, "this is later");
+            return false;
+        }
+    }
+    return true;
 }
 
 static const char *check_bounds(const struct lapse_setup *setup) {
@@ -163,49 +196,72 @@ static bool has_bucket(const struct lapse_reading_file *file, struct lapse_bytes
     return false;
 }
 
-static const char *check_answered(const struct sent *sent,
-                                  const struct lapse_history_event *event) {
+static const char *check_answered(struct sent *sent, const struct lapse_history_event *event) {
     const struct lapse_history_event *invoke = sent->invokes[event->call];
     bool reply = event->kind == LAPSE_HISTORY_REPLY;
     if (event->call > 0 && invoke == NULL && !(reply && !event->u.reply.sent)) {
         return "no call of this number was sent before";
     }
     if (reply && event->u.reply.sent) {
-        if (invoke == NULL) {
-            return "`call` is missing: the call that it answers";
-        }
-        return event->at.ns < invoke->at.ns    ? "the answer comes before the call was sent"
-               : invoke->actor != event->actor ? "the call was sent by another actor"
-               : invoke->u.invoke.request.verb != event->u.reply.verb
-                   ? "the call was another verb"
-                   : answer_fault(invoke, event->u.reply.verb, &event->u.reply.answer);
+        return invoke == NULL ? "`call` is missing: the call that it answers"
+                              : check_reply(sent, invoke, event);
     }
     if (event->kind != LAPSE_HISTORY_APPLY) {
         return NULL;
     }
     return invoke == NULL ? "`call` is missing: the call that it decides"
-                          : answer_fault(invoke, invoke->u.invoke.request.verb,
+                          : answer_fault(sent, invoke, invoke->u.invoke.request.verb,
                                          &event->u.apply.answer);
 }
 
-/* What an answer cannot say. `invoke` is the call, or NULL where an observer looked. */
-static const char *answer_fault(const struct lapse_history_event *invoke, int verb,
-                                const struct lapse_answer *answer) {
-    if (answer->at.ns < 0) {
-        return "`store` is below 0: store time begins at 0";
+static const char *check_reply(struct sent *sent, const struct lapse_history_event *invoke,
+                               const struct lapse_history_event *event) {
+    if (sent->replied[event->call]) {
+        return "the call has its answer already";
     }
-    if (answer->item_count > 0 && answer->items == NULL && verb != LAPSE_VERB_COUNT) {
-        return "`count` without `items` is an answer of `count` alone";
+    sent->replied[event->call] = true;
+    return event->at.ns < invoke->at.ns    ? "the answer comes before the call was sent"
+           : invoke->actor != event->actor ? "the call was sent by another actor"
+           : invoke->u.invoke.request.verb != event->u.reply.verb
+               ? "the call was another verb"
+               : answer_fault(sent, invoke, event->u.reply.verb, &event->u.reply.answer);
+}
+
+/* What an answer to a call cannot say. */
+static const char *answer_fault(struct sent *sent, const struct lapse_history_event *invoke,
+                                int verb, const struct lapse_answer *answer) {
+    const struct lapse_request *request = &invoke->u.invoke.request;
+    const char *wrong = store_fault(verb, answer);
+    if (wrong != NULL) {
+        return wrong;
     }
-    if (invoke == NULL || verb != LAPSE_VERB_ACQUIRE || answer->status != LAPSE_OK) {
+    if (!lapse_reading_can_answer(request, answer->status)) {
+        bool writes = verb >= LAPSE_VERB_SET && verb <= LAPSE_VERB_PERSIST;
+        (void)snprintf(sent->said, sizeof(sent->said), "`%s`%s is never answered `%s`",
+                       lapse_call_word(verb),
+                       answer->status != LAPSE_CONFLICT || !writes ? "" : " without `if_version`",
+                       lapse_status_word(answer->status));
+        return sent->said;
+    }
+    const struct lapse_command *command = &request->command;
+    if (verb != LAPSE_VERB_ACQUIRE || answer->status != LAPSE_OK) {
         return NULL;
     }
-    const struct lapse_command *command = &invoke->u.invoke.request.command;
     if (command->u.lease.owner.len == 0) {
         return "it was granted, and `owner` is missing at the call: who holds it";
     }
     return command->u.lease.span.ns == 0 && command->u.lease.session.len == 0
                ? "it was granted, and `for` is missing at the call: for how long"
+               : NULL;
+}
+
+/* What no answer can say, to a call or to an observer. */
+static const char *store_fault(int verb, const struct lapse_answer *answer) {
+    if (answer->at.ns < 0) {
+        return "`store` is below 0: store time begins at 0";
+    }
+    return answer->item_count > 0 && answer->items == NULL && verb != LAPSE_VERB_COUNT
+               ? "`count` without `items` is an answer of `count` alone"
                : NULL;
 }
 
@@ -249,7 +305,7 @@ static const char *check_role(const struct lapse_history_event *event) {
 static const char *check_probe(const struct lapse_probe *probe) {
     const char *wrong = NULL;
     for (size_t i = 0; wrong == NULL && i < probe->answer_count; i++) {
-        wrong = answer_fault(NULL, probe->answers[i].verb, &probe->answers[i].answer);
+        wrong = store_fault(probe->answers[i].verb, &probe->answers[i].answer);
     }
     return wrong;
 }

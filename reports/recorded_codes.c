@@ -8,7 +8,8 @@ static const struct lapse_recorded_code codes[] = {
      "JSON is UTF-8. A key or value that is other bytes is written {\"hex\": \"00ff\"}."},
     {"J003", "a NUL byte", "No text has one. Is this a recorded history at all?"},
     {"J006", "too much in one file",
-     "A history has at most 200,000 events. Of mistakes the first 50 are shown."},
+     "A history has at most 200,000 events, a line at most 40 MiB and 262,144 words and values. Of "
+     "mistakes the first 50 are shown."},
     {"J007", "nothing in the file", "The first line of a history is {\"lapse\": 1, ..}."},
     {"J008", "not JSON",
      "Each line is one map, whole. A last line that ends early was cut off: take it out."},

@@ -10,6 +10,8 @@
 
 enum { MESSAGE_MAX = 400, WORD_MAX = 64, WORDS_SHOWN_MAX = 400, WORDS_MAX = 128 };
 
+static const char BYTES_WANTED[] = "a text, or {\"hex\": \"00ff\"}";
+
 static bool decode_verb(struct lapse_reading_file *file, const struct lapse_json *json,
                         const struct lapse_rf *table, void *base);
 static bool decode_maps(struct lapse_reading_file *file, const struct lapse_json *json,
@@ -37,6 +39,7 @@ static bool decode_end(struct lapse_reading_file *file, const struct lapse_json 
                        const struct lapse_rf *field, struct lapse_end *ret);
 static bool decode_bytes(struct lapse_reading_file *file, const struct lapse_json *json,
                          const struct lapse_rf *field, struct lapse_bytes *ret);
+static bool keep_bytes(struct lapse_reading_file *file, struct lapse_bytes *bytes);
 static bool decode_hex(struct lapse_reading_file *file, const struct lapse_json *json,
                        struct lapse_bytes *ret);
 static bool decode_list(struct lapse_reading_file *file, const struct lapse_json *json,
@@ -397,14 +400,12 @@ static bool decode_name(struct lapse_reading_file *file, const struct lapse_json
         *ret = -1;
         return true;
     }
-    if (!decode_bytes(file, json, &name_field, &name)) {
-        return false;
+    if (!lapse_reading_bytes(file, json, &name)) {
+        return file->starved ? false : wrong(file, json, &name_field, BYTES_WANTED);
     }
-    for (size_t i = 0; i < names->count; i++) {
-        if (lapse_bytes_equal(names->items[i], name)) {
-            *ret = (int32_t)i;
-            return true;
-        }
+    *ret = lapse_names_find(&names->table, 1, name);
+    if (*ret >= 0) {
+        return true;
     }
     if (!names->listed) {
         *ret = lapse_reading_name_add(file, names, name);
@@ -414,10 +415,13 @@ static bool decode_name(struct lapse_reading_file *file, const struct lapse_json
     struct lapse_diag *diag =
         lapse_reading_mistake(file, "J105", json, "", "no %s is called `%s`", names->what,
                               lapse_bytes_print(name, shown, sizeof(shown)));
-    struct lapse_nearest nearest; /* names end in a NUL in the pool */
-    lapse_nearest_begin(&nearest, (const char *)name.data);
+    struct lapse_nearest nearest; /* names end in a NUL in the pool; one that has more is no text */
+    lapse_nearest_begin(&nearest, shown);
     for (size_t i = 0; i < names->count; i++) {
-        lapse_nearest_offer(&nearest, (const char *)names->items[i].data);
+        const char *text = (const char *)names->items[i].data;
+        if (strlen(text) == names->items[i].len) {
+            lapse_nearest_offer(&nearest, text);
+        }
     }
     if (nearest.best != NULL) {
         lapse_diag_note(&file->ret->diags, diag, "help", "did you mean `%s`?", nearest.best);
@@ -463,22 +467,40 @@ static bool decode_end(struct lapse_reading_file *file, const struct lapse_json 
 
 static bool decode_bytes(struct lapse_reading_file *file, const struct lapse_json *json,
                          const struct lapse_rf *field, struct lapse_bytes *ret) {
+    if (lapse_reading_bytes(file, json, ret)) {
+        return json->kind != LAPSE_JSON_TEXT || keep_bytes(file, ret);
+    }
+    return file->starved ? false : wrong(file, json, field, BYTES_WANTED);
+}
+
+bool lapse_reading_bytes(struct lapse_reading_file *file, const struct lapse_json *json,
+                         struct lapse_bytes *ret) {
     if (json->kind == LAPSE_JSON_TEXT) {
         *ret = json->text;
         return true;
     }
     const struct lapse_json *hex = lapse_json_find(json, "hex");
-    bool fine = hex != NULL && json->count == 1 && hex->kind == LAPSE_JSON_TEXT;
-    if (fine && decode_hex(file, hex, ret)) {
-        return true;
+    return hex != NULL && json->count == 1 && hex->kind == LAPSE_JSON_TEXT &&
+           decode_hex(file, hex, ret);
+}
+
+/* The line's tree goes before its events do. A NUL follows, for who takes it for a text. */
+static bool keep_bytes(struct lapse_reading_file *file, struct lapse_bytes *bytes) {
+    unsigned char *kept = lapse_reading_take(file, bytes->len + 1);
+    if (kept == NULL) {
+        return false;
     }
-    return file->starved ? false : wrong(file, json, field, "a text, or {\"hex\": \"00ff\"}");
+    if (bytes->len > 0) {
+        memcpy(kept, bytes->data, bytes->len);
+    }
+    bytes->data = kept;
+    return true;
 }
 
 static bool decode_hex(struct lapse_reading_file *file, const struct lapse_json *json,
                        struct lapse_bytes *ret) {
     size_t len = json->text.len / 2;
-    unsigned char *bytes = lapse_reading_take(file, len);
+    unsigned char *bytes = lapse_reading_take(file, len + 1);
     bool fine = bytes != NULL && json->text.len % 2 == 0;
     for (size_t i = 0; fine && i < len; i++) {
         int high = digit_of(json->text.data[2 * i]);
@@ -586,9 +608,12 @@ bool lapse_reading_policies(struct lapse_reading_file *file, const struct lapse_
 
 int32_t lapse_reading_name_add(struct lapse_reading_file *file, struct lapse_reading_names *names,
                                struct lapse_bytes name) {
-    if (names->count >= INT32_MAX ||
+    bool taken = lapse_names_find(&names->table, 1, name) >= 0;
+    if (names->count >= INT32_MAX || !keep_bytes(file, &name) ||
         !lapse_alloc_grow(file->alloc, (void **)&names->items, &names->cap, names->count + 1,
-                          sizeof(*names->items))) {
+                          sizeof(*names->items)) ||
+        (!taken &&
+         !lapse_names_add(file->alloc, &names->table, 1, name, (int32_t)names->count))) {
         file->starved = true;
         return -1;
     }
@@ -597,7 +622,7 @@ int32_t lapse_reading_name_add(struct lapse_reading_file *file, struct lapse_rea
 }
 
 void *lapse_reading_take(struct lapse_reading_file *file, size_t bytes) {
-    void *taken = lapse_pool_take(&file->pool, bytes);
+    void *taken = lapse_reading_pool_take(&file->pool, bytes);
     file->starved = file->starved || taken == NULL;
     return taken;
 }

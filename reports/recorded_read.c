@@ -8,10 +8,12 @@
 
 enum { SHOWN_MAX = 64, KIND_WORDS_MAX = LAPSE_HISTORY_KINDS + 2 };
 
+static void free_names(const lapse_alloc *alloc, struct lapse_reading_names *names);
 static bool check_bytes(struct lapse_reading_file *file, const char *bytes, size_t byte_count);
 static void read_lines(struct lapse_reading_file *file, const char *bytes, size_t byte_count);
 static bool is_blank(const char *bytes, size_t len);
 static void read_line(struct lapse_reading_file *file, const char *line, size_t len, bool last);
+static bool check_line(struct lapse_reading_file *file, const char *line, size_t len);
 static void refuse_json(struct lapse_reading_file *file, const struct lapse_json_error *err,
                         const char *line, size_t len, bool last);
 static void read_first(struct lapse_reading_file *file, const struct lapse_json *json);
@@ -54,7 +56,8 @@ enum lapse_status lapse_recorded_read(const lapse_alloc *alloc, const char *name
     file->actors.what = "actor";
     file->nodes.what = "node";
     file->resources.what = "resource";
-    lapse_pool_init(&file->pool, alloc);
+    lapse_reading_pool_init(&file->pool, alloc);
+    lapse_reading_pool_init(&file->line_pool, alloc);
     ret->memory = file;
     if (check_bytes(file, bytes, byte_count)) {
         read_lines(file, bytes, byte_count);
@@ -77,15 +80,20 @@ void lapse_recorded_free(struct lapse_recorded *recorded) {
     lapse_history_close(recorded->history);
     if (file != NULL) {
         const lapse_alloc *alloc = file->alloc;
-        lapse_pool_free(&file->pool);
-        lapse_alloc_free(alloc, file->actors.items, file->actors.cap * sizeof(*file->actors.items));
-        lapse_alloc_free(alloc, file->nodes.items, file->nodes.cap * sizeof(*file->nodes.items));
-        lapse_alloc_free(alloc, file->resources.items,
-                         file->resources.cap * sizeof(*file->resources.items));
+        lapse_reading_pool_free(&file->pool);
+        lapse_reading_pool_free(&file->line_pool);
+        free_names(alloc, &file->actors);
+        free_names(alloc, &file->nodes);
+        free_names(alloc, &file->resources);
         lapse_alloc_free(alloc, file->events, file->cap * sizeof(*file->events));
         lapse_alloc_free(alloc, file, sizeof(*file));
     }
     memset(recorded, 0, sizeof(*recorded));
+}
+
+static void free_names(const lapse_alloc *alloc, struct lapse_reading_names *names) {
+    lapse_alloc_free(alloc, names->items, names->cap * sizeof(*names->items));
+    lapse_names_free(alloc, &names->table);
 }
 
 static bool check_bytes(struct lapse_reading_file *file, const char *bytes, size_t byte_count) {
@@ -141,7 +149,11 @@ static bool is_blank(const char *bytes, size_t len) {
 static void read_line(struct lapse_reading_file *file, const char *line, size_t len, bool last) {
     const struct lapse_json *json = NULL;
     struct lapse_json_error err;
-    if (!lapse_json_read(&file->pool, line, len, &json, &err)) {
+    if (!check_line(file, line, len)) {
+        return;
+    }
+    lapse_reading_pool_reset(&file->line_pool);
+    if (!lapse_json_read(&file->line_pool, line, len, &json, &err)) {
         file->starved = file->starved || err.fault == LAPSE_JSON_NOMEM;
         refuse_json(file, &err, line, len, last);
         return;
@@ -155,6 +167,30 @@ static void read_line(struct lapse_reading_file *file, const char *line, size_t 
     } else {
         read_event(file, json);
     }
+}
+
+/* A value takes a hundred bytes of memory and more, however few it takes in the file. */
+static bool check_line(struct lapse_reading_file *file, const char *line, size_t len) {
+    size_t values = 1;
+    bool text = false;
+    for (size_t i = 0; i < len; i++) {
+        i += text && line[i] == '\\' ? 1 : 0;
+        text = text != (i < len && line[i] == '"');
+        values += !text && i < len && (line[i] == ',' || line[i] == ':') ? 1 : 0;
+    }
+    if (len > (size_t)LAPSE_RECORDED_LINE_BYTES_MAX) {
+        (void)lapse_reading_mistake(file, "J006", NULL, "",
+                                    "this line has %zu bytes: a line has at most %d MiB", len,
+                                    (int)LAPSE_RECORDED_LINE_BYTES_MAX / (1024 * 1024));
+        return false;
+    }
+    if (values > (size_t)LAPSE_RECORDED_LINE_VALUES_MAX) {
+        (void)lapse_reading_mistake(file, "J006", NULL, "",
+                                    "this line has %zu words and values: a line has at most %d",
+                                    values, (int)LAPSE_RECORDED_LINE_VALUES_MAX);
+        return false;
+    }
+    return true;
 }
 
 static void refuse_json(struct lapse_reading_file *file, const struct lapse_json_error *err,
@@ -226,13 +262,11 @@ static void list_names(struct lapse_reading_file *file, const struct lapse_json 
         const struct lapse_json *item = &list->items[i];
         const struct lapse_json *name = lapse_json_find(item, "name");
         name = name != NULL ? name : item;
-        struct lapse_bytes text =
-            name->kind == LAPSE_JSON_TEXT ? name->text : lapse_bytes_of("");
-        for (size_t k = 0; text.len > 0 && k < names->count; k++) {
-            if (lapse_bytes_equal(names->items[k], text)) {
-                (void)lapse_reading_mistake(file, "J119", name, "", "two %ss have this name",
-                                            names->what);
-            }
+        struct lapse_bytes text = lapse_bytes_of(""); /* what it is instead is told later */
+        if (lapse_reading_bytes(file, name, &text) &&
+            lapse_names_find(&names->table, 1, text) >= 0 && text.len > 0) {
+            (void)lapse_reading_mistake(file, "J119", name, "", "two %ss have this name",
+                                        names->what);
         }
         (void)lapse_reading_name_add(file, names, text);
     }

@@ -3,6 +3,7 @@
 #ifndef REPORTS_RECORDED_READING_H
 #define REPORTS_RECORDED_READING_H
 
+#include "contracts/lookup.h"
 #include "json.h"
 #include "recorded_fields.h"
 
@@ -12,6 +13,7 @@ struct lapse_reading_names {
     const char *what; /* "actor" */
     struct lapse_bytes *items;
     size_t count, cap;
+    struct lapse_names table; /* kind 1: to its place in `items` */
     bool listed;
 };
 
@@ -24,7 +26,8 @@ struct lapse_reading_event {
 
 struct lapse_reading_file {
     const lapse_alloc *alloc;
-    struct lapse_pool pool;
+    struct lapse_reading_pool pool; /* what is kept */
+    struct lapse_reading_pool line_pool; /* the tree of the line in hand */
     struct lapse_recorded *ret;
     const char *name;
     int line; /* where it stands, from 1 */
@@ -62,13 +65,19 @@ bool lapse_reading_map(struct lapse_reading_file *file, const struct lapse_json 
 bool lapse_reading_policies(struct lapse_reading_file *file, const struct lapse_json *first);
 /* Memory of the pool, or NULL (file->starved is set). */
 void *lapse_reading_take(struct lapse_reading_file *file, size_t bytes);
-/* Adds a name; -1: memory ran out. */
+/* The bytes of a text or of {"hex": ..}, which live as long as the line, or in the pool. False:
+ * it is neither, or memory ran out. */
+bool lapse_reading_bytes(struct lapse_reading_file *file, const struct lapse_json *json,
+                         struct lapse_bytes *ret);
+/* Adds a copy of a name; -1: memory ran out. One that is there already only takes a place. */
 int32_t lapse_reading_name_add(struct lapse_reading_file *file, struct lapse_reading_names *names,
                                struct lapse_bytes name);
 
 /* Whether events fit each other and the first line, as the rules take for granted. Notes the first
  * mistake. */
 bool lapse_reading_check(struct lapse_reading_file *file);
+/* Whether a call can be answered so at all. */
+bool lapse_reading_can_answer(const struct lapse_request *request, enum lapse_status status);
 /* Puts what was read in order and makes history and case of it. */
 void lapse_reading_finish(struct lapse_reading_file *file);
 

@@ -237,7 +237,11 @@ static void decode_sections(struct lapse_decoder *d) {
 
 static void decode_end(struct lapse_decoder *d) {
     const struct lapse_node *run_for = lapse_node_get(d->root, "run_for");
+    const struct lapse_node *seed = lapse_node_get(d->root, "seed");
     const bool program = d->endless_program;
+    if (seed != NULL) {
+        d->plan->has_seed = lapse_number_count(d, seed, 0, INT64_MAX, &d->plan->seed);
+    }
     if (run_for != NULL) {
         d->plan->has_run_for = lapse_number_span(d, run_for, 0, &d->plan->run_for_ns);
     } else if (d->endless) {

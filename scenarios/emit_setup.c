@@ -325,6 +325,12 @@ static void emit_run_for(struct lapse_emitter *e, struct lapse_node *map, const 
     lapse_emit_put(e, map, word, plan->has_run_for ? lapse_emit_span(e, plan->run_for_ns) : NULL);
 }
 
+static void emit_seed(struct lapse_emitter *e, struct lapse_node *map, const char *word,
+                      const void *thing) {
+    const struct lapse_plan *plan = thing;
+    lapse_emit_put(e, map, word, plan->has_seed ? lapse_emit_number(e, plan->seed) : NULL);
+}
+
 static void emit_sometimes(struct lapse_emitter *e, struct lapse_node *map, const char *word,
                            const void *thing) {
     const struct lapse_case *the_case = &((const struct lapse_plan *)thing)->the_case;
@@ -397,6 +403,7 @@ const struct lapse_emit_row *lapse_emit_setup_rows(size_t *ret_count) {
         {LAPSE_WORD_TOP, "actors", emit_sections},
         {LAPSE_WORD_TOP, "faults", emit_sections},
         {LAPSE_WORD_TOP, "steps", emit_sections},
+        {LAPSE_WORD_TOP, "seed", emit_seed},
         {LAPSE_WORD_TOP, "run_for", emit_run_for},
         {LAPSE_WORD_TOP, "expect", emit_sections},
         {LAPSE_WORD_TOP, "sometimes", emit_sometimes},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emitter.h"
+#include "scenarios/span.h"
 
 #define DAY_NS (24 * 3600 * LAPSE_NS_PER_S)
 
@@ -10,7 +11,6 @@ static void push(struct lapse_emitter *e, const char *text, size_t len);
 static void push_word(struct lapse_emitter *e, const char *text);
 static void push_span(struct lapse_emitter *e, int64_t ns);
 static struct lapse_node *take(struct lapse_emitter *e);
-static void span_text(int64_t ns, char *ret);
 static void offer_span(int64_t ns, int64_t off, char *best);
 static void push_text(struct lapse_emitter *e, const struct lapse_text *text);
 static void push_part(struct lapse_emitter *e, const struct lapse_text_part *part,
@@ -147,7 +147,7 @@ struct lapse_node *lapse_emit_date(struct lapse_emitter *e, int64_t ns) {
     (void)lapse_wall_print((struct lapse_wall){ns}, date);
     bool told = lapse_wall_scan(date, strlen(date), &back) == LAPSE_OK && back.ns == ns;
     bool counted = lapse_ns_sub(ns, e->plan->setup.epoch.ns, &from_start);
-    span_text(counted ? from_start : 0, span);
+    lapse_span_write(counted ? from_start : 0, span);
     bool near = counted && from_start > -366 * DAY_NS && from_start < 366 * DAY_NS &&
                 strlen(span) + 6 < strlen(date);
     if (told && !near) {
@@ -324,7 +324,7 @@ static void push_word(struct lapse_emitter *e, const char *text) {
 
 static void push_span(struct lapse_emitter *e, int64_t ns) {
     char text[2 * LAPSE_TIME_TEXT_MAX];
-    span_text(ns, text);
+    lapse_span_write(ns, text);
     push_word(e, text);
 }
 
@@ -343,7 +343,7 @@ static struct lapse_node *take(struct lapse_emitter *e) {
 }
 
 /* The shortest of the span itself and of a span beside it by one of the small units: 15m-1ns. */
-static void span_text(int64_t ns, char *ret) {
+void lapse_span_write(int64_t ns, char *ret) {
     static const int64_t units[] = {1, LAPSE_NS_PER_US, LAPSE_NS_PER_MS};
     ret[0] = '\0';
     if (ns != INT64_MIN) {

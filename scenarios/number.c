@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "decode.h"
+#include "scenarios/span.h"
 
 /* A text being read as a duration. */
 struct reader {
@@ -36,6 +37,11 @@ enum lapse_span_fault lapse_number_scan(const char *text, size_t len, int64_t *r
     }
     *ret_at = r.fault_at;
     return r.fault;
+}
+
+bool lapse_span_read(const char *text, size_t len, int64_t *ret_ns) {
+    size_t at = 0;
+    return lapse_number_scan(text, len, ret_ns, &at) == LAPSE_SPAN_FINE;
 }
 
 bool lapse_number_span(struct lapse_decoder *d, const struct lapse_node *node, int64_t min,

@@ -155,6 +155,9 @@ struct lapse_node *lapse_draw_document(struct lapse_draw *d) {
     put(d, document, first ? "steps" : "faults", first ? steps : faults);
     draw_clients(d, document);
     put(d, document, first ? "faults" : "steps", first ? faults : steps);
+    if (one_in(d, 4)) {
+        put(d, document, "seed", text(d, "7"));
+    }
     put(d, document, "run_for", text(d, "60d"));
     draw_verdict(d, document);
     return document;

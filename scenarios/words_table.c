@@ -40,6 +40,7 @@ static const struct lapse_word words[] = {
     TOP(2, "chaos", "a map or true", "faults drawn by chance until it stops; then all heal"),
     TOP(1, "actors", "a list of names or a map", "the clients, each with its tasks"),
     TOP(1, "faults", "a list of faults", "what goes wrong, and when"),
+    TOP(2, "seed", "a number", "all its chance comes from this, whatever --seed says"),
     TOP(1, "steps", "a list of steps", "what happens at which time, in file order"),
     TOP(1, "run_for", DURATION, "when the run ends"),
     TOP(1, "expect", "a list of observers, reads and counts", "what must hold at the end"),

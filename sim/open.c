@@ -280,7 +280,9 @@ static bool fault_fits(const struct lapse_plan *plan, const struct lapse_plan_fa
         return clock_fits(plan, &fault->clock);
     }
     bool slows = fault->kind == LAPSE_FAULT_SLOW && !fault->ends && fault->actor >= 0;
-    if ((slows && fault->factor < 1) || fault->task >= (int32_t)plan->task_count) {
+    bool starves = fault->kind == LAPSE_FAULT_STARVE && !fault->ends;
+    if ((slows && fault->factor < 1) ||
+        (starves && fault->task >= (int32_t)plan->task_count)) {
         return false;
     }
     bool of_disk = fault->kind == LAPSE_FAULT_DISK || fault->kind == LAPSE_FAULT_STALL;

@@ -52,9 +52,19 @@ void lapse_snapshot_free(struct lapse_snapshot *snapshot) {
     lapse_alloc_free(snapshot->alloc, snapshot, sizeof(*snapshot));
 }
 
+uint64_t lapse_plan_seed(const struct lapse_plan *plan, uint64_t seed) {
+    return plan->has_seed ? (uint64_t)plan->seed : seed;
+}
+
 enum lapse_status lapse_run_plan(const struct lapse_plan *plan, uint64_t seed,
                                  struct lapse_arena *arena, struct lapse_run *ret,
                                  struct lapse_error *err) {
+    return lapse_run_within(plan, seed, arena, 0, ret, err);
+}
+
+enum lapse_status lapse_run_within(const struct lapse_plan *plan, uint64_t seed,
+                                   struct lapse_arena *arena, uint64_t events_max,
+                                   struct lapse_run *ret, struct lapse_error *err) {
     const lapse_alloc *alloc = lapse_alloc_libc();
     struct lapse_world *world = NULL;
     struct lapse_run run = {0};
@@ -63,14 +73,15 @@ enum lapse_status lapse_run_plan(const struct lapse_plan *plan, uint64_t seed,
         status = lapse_judge_open(alloc, &plan->the_case, &run.judge, err);
     }
     if (status == LAPSE_OK) {
-        status = lapse_choices_open_seed(alloc, seed, &run.choices);
+        status = lapse_choices_open_seed(alloc, lapse_plan_seed(plan, seed), &run.choices);
     }
     if (status == LAPSE_OK) {
         struct lapse_world_options options = {.plan = plan,
                                               .choices = run.choices,
                                               .history = run.history,
                                               .judge = run.judge,
-                                              .arena = arena};
+                                              .arena = arena,
+                                              .events_max = events_max};
         status = lapse_world_open(&options, &world, err);
     }
     if (status == LAPSE_OK) {

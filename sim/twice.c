@@ -105,7 +105,7 @@ static enum lapse_status bench_open(struct bench *bench, const struct lapse_plan
     *bench = (struct bench){0};
     enum lapse_status status = lapse_history_open(alloc, 0, &bench->history, err);
     if (status == LAPSE_OK) {
-        status = lapse_choices_open_seed(alloc, seed, &bench->choices);
+        status = lapse_choices_open_seed(alloc, lapse_plan_seed(plan, seed), &bench->choices);
     }
     if (status == LAPSE_OK) {
         struct lapse_world_options options = {

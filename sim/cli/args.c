@@ -46,6 +46,12 @@ static const struct lapse_cli_command commands[] = {
      "  lapse replay scenarios/x.yaml:12 --row 2 -v    every event\n",
      "Exit: 0 passed, 1 violated, 3 file mistakes, 4 inconclusive, 7 not deterministic\n",
      lapse_cli_replay},
+    {"shrink", "Make a failing scenario as small as it can be.", "FILE[:LINE]", 1, 1,
+     "  lapse shrink scenarios/x.yaml:12           to findings/ID-....yaml\n"
+     "  lapse shrink chaos.yaml:1 --seed 7 -o small.yaml\n"
+     "It says whether the failure needs a fault, and at which value of each number it\n"
+     "comes and goes. What is written is a scenario that fails until the fault is mended.\n",
+     "Exit: 0 nothing fails, 1 it fails and was shrunk, 3 file mistakes\n", lapse_cli_shrink},
     {"check", "Judge recorded histories of any system.", "FILE...", 1, SIZE_MAX,
      "  lapse check lock.jsonl             by the format of its first line\n"
      "  lapse check --format etcd run.log  a log of Jepsen's\n"
@@ -65,6 +71,15 @@ static const struct lapse_cli_command commands[] = {
      "  lapse contracts\n  lapse contracts FENCE-03\n"
      "  lapse contracts --profile nats     kept, or broken by which policy, with a scenario\n",
      NULL, lapse_cli_contracts},
+    {"fuzz", "Draw scenarios, or shake one, until a contract breaks.", "[PATH...]", 0, SIZE_MAX,
+     "  lapse fuzz --time 60s              documents drawn from the seed\n"
+     "  lapse fuzz --runs 10000 --seed 7   the same each time, whatever -j is\n"
+     "  lapse fuzz scenarios/x.yaml:12     faults are added to that one's shape\n"
+     "  lapse fuzz --mode batch --until-done=5m --shard 2/8\n"
+     "A finding is shrunk and saved as a scenario that `lapse run` keeps checking.\n",
+     "Exit: 0 nothing found, 1 violated, 3 file mistakes, 5 nothing selected, 70 lapse\n"
+     "      itself failed\n",
+     lapse_cli_fuzz},
     {"self-test", "Show that every check can fail: plant bugs, catch them.", "", 0, 0,
      "  lapse self-test             each planted bug, and what catches it\n"
      "  lapse self-test --matrix    every bug by every rule, over all suites\n",
@@ -77,33 +92,43 @@ static const struct lapse_cli_command commands[] = {
     {NULL, NULL, NULL, 0, 0, NULL, NULL, NULL},
 };
 
-#define EVERY " run replay check lint emit contracts self-test explain help version "
+#define EVERY " run replay shrink check lint emit contracts self-test explain help version "
 
 static const struct lapse_cli_option options_table[] = {
-    {'k', NULL, "EXPR", "names that match: words, and, or, not, ( )", " run emit "},
+    {'k', NULL, "EXPR", "names that match: words, and, or, not, ( )", " run emit fuzz "},
     {'x', NULL, NULL, "stop at the first failure", " run "},
-    {'j', NULL, "N", "scenario files at a time (0: one for each core)", " run self-test "},
-    {0, "seed", "N", "the seed of all chance (1)", " run replay "},
+    {'j', "jobs", "N", "scenario files at a time (0: one for each core)", " run self-test "},
+    {'j', "jobs", "N", "processes (0: one for each core)", " fuzz "},
+    {0, "runs", "N", "so many documents, and no more", " fuzz "},
+    {0, "time", "60s", "no round of runs begins after this", " fuzz "},
+    {0, "until-done", "30s", "until so long has shown no new state", " fuzz "},
+    {0, "seed", "N|commit", "the seed of all that is drawn (1)", " fuzz "},
+    {0, "shard", "I/N", "the I-th of N campaigns that share the runs", " fuzz "},
+    {0, "mode", "MODE", "change: the first finding ends it; batch: it groups them", " fuzz "},
+    {0, "findings", "DIR", "where findings and stats.json go (findings)", " fuzz "},
+    {0, "seed", "N", "the seed of all chance (1)", " run replay shrink "},
     {0, "runs", "N", "N seeds from --seed on; once where no chance is drawn", " run "},
     {0, "check-determinism", NULL, "make each run again; another history: exit 7", " run replay "},
     {0, "model", NULL, "compare store and model after every call", " run replay "},
     {0, "coverage", NULL, "at the end each contract, with how often it was judged", " run "},
-    {0, "row", "N", "only row N of `vary`, from 0", " run replay emit "},
+    {0, "row", "N", "only row N of `vary`, from 0", " run replay shrink emit "},
     {0, "promise", "strict", "a break of what the profile does not promise fails too",
-     " run replay "},
+     " run replay shrink "},
     {0, "tally", NULL, "nothing ends a run: what each rule alone would find", " run check "},
     {0, "matrix", NULL, "every bug in every scenario, judged by each rule alone", " self-test "},
     {0, "profile", "NAME", "what it keeps and breaks; scenarios are looked for in PATH",
      " contracts "},
+    {'o', NULL, "FILE", "where the shrunk scenario goes (findings/ID-....yaml)", " shrink "},
     {0, "report", "FORMAT[=PATH]", "pretty, tap, junit, jsonl, digests or tally; repeatable",
      " run check "},
     {0, "save-history", "DIR", "one recorded history a scenario, for `lapse check`", " run "},
     {0, "certificate", "FILE", "the witness orders or minimal cores, as JSON lines", " check "},
     {0, "format", "NAME", "lapse, etcd or kv; else the content tells", " check "},
-    {'q', NULL, NULL, "failures only", " run check "},
+    {'q', NULL, NULL, "failures only", " run check fuzz "},
+    {'v', NULL, NULL, "how often each option was drawn", " fuzz "},
     {'v', NULL, NULL, "each scenario's steps; -vv: every event", " run check "},
     {'v', NULL, NULL, "every event (without: the steps)", " replay "},
-    {0, "color", "WHEN", "auto, always or never", " run replay check lint "},
+    {0, "color", "WHEN", "auto, always or never", " run replay shrink check lint "},
     {'h', "help", NULL, "this help", EVERY},
     {0, NULL, NULL, NULL, NULL},
 };
@@ -131,6 +156,7 @@ bool lapse_cli_parse(int argc, char **argv, char **paths, struct lapse_cli_optio
     ret->paths = paths;
     ret->seed = 1;
     ret->runs = 1;
+    ret->findings = "findings";
     bool ended = false;
     for (; cursor.at < argc; cursor.at++) {
         char *word = argv[cursor.at];
@@ -247,6 +273,9 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
             return false;
         }
         return true;
+    case 'o':
+        options->output = value;
+        return true;
     case 'x':
         options->exit_first = true;
         return true;
@@ -266,6 +295,13 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
     }
     if (apply_flag(options, option->name)) {
         return true;
+    }
+    bool known = false;
+    if (strcmp(option->commands, " fuzz ") == 0 || strcmp(option->name, "seed") == 0) {
+        bool good = lapse_cli_fuzz_option(options, option->name, value, &known, cursor->err);
+        if (known) {
+            return good;
+        }
     }
     if (strcmp(option->name, "report") == 0) {
         return apply_report(cursor, value);
@@ -334,6 +370,7 @@ static bool apply_number(struct cursor *cursor, const char *name, const char *va
         options->jobs = (int)number;
     } else if (runs) {
         options->runs = number;
+        options->runs_given = true;
     } else if (row) {
         options->has_row = true;
         options->row = (int32_t)number;

@@ -60,6 +60,13 @@ struct lapse_cli_options {
     const char *save_folder; /* --save-history DIR */
     const char *certificate; /* --certificate FILE */
     const char *form;        /* --format NAME; NULL: by the content */
+    bool runs_given;         /* --runs */
+    int64_t time_ns;         /* --time; 0: none */
+    int64_t until_done_ns;   /* --until-done; 0: none */
+    uint64_t shard, shard_count; /* --shard 2/8; 0: not shared */
+    bool batch;              /* --mode batch */
+    const char *findings;    /* --findings DIR */
+    const char *output;      /* -o FILE */
     bool has_row;
     int32_t row;
     size_t report_count;
@@ -71,6 +78,7 @@ struct lapse_cli_options {
         bool out_terminal;
         int out_width;
         char self[LAPSE_CLI_PATH_MAX]; /* the program's own path */
+        const char *commit;            /* that a CI system says it works on; NULL: none */
     } around;
 };
 
@@ -103,6 +111,10 @@ const struct lapse_cli_command *lapse_cli_command_find(const char *name);
 bool lapse_cli_parse(int argc, char **argv, char **paths, struct lapse_cli_options *ret,
                      struct lapse_error *err);
 
+/* args_fuzz.c: an option of `lapse fuzz`. *ret_known: it is one. False: its value is wrong (err). */
+bool lapse_cli_fuzz_option(struct lapse_cli_options *options, const char *name, const char *value,
+                           bool *ret_known, struct lapse_error *err);
+
 /* usage.c: the short help of the program, or of a command; the line after a usage error. */
 void lapse_cli_usage(const struct lapse_cli_command *command);
 /* Prints "lapse: message" on stderr. Returns code. */
@@ -134,11 +146,13 @@ struct lapse_style lapse_cli_style(const struct lapse_cli_options *options);
 /* The commands. Each returns an exit code. */
 int lapse_cli_run(const struct lapse_cli_options *options);
 int lapse_cli_replay(const struct lapse_cli_options *options);
+int lapse_cli_shrink(const struct lapse_cli_options *options);
 int lapse_cli_lint(const struct lapse_cli_options *options);
 int lapse_cli_check(const struct lapse_cli_options *options);
 int lapse_cli_emit(const struct lapse_cli_options *options);
 int lapse_cli_contracts(const struct lapse_cli_options *options);
 int lapse_cli_breaks(const struct lapse_cli_options *options); /* contracts --profile NAME */
+int lapse_cli_fuzz(const struct lapse_cli_options *options);
 int lapse_cli_self_test(const struct lapse_cli_options *options);
 int lapse_cli_explain(const struct lapse_cli_options *options);
 int lapse_cli_help(const struct lapse_cli_options *options);

@@ -28,8 +28,8 @@ bool lapse_cli_certificate_free(const struct lapse_cli_options *options) {
     }
     if (found.st_size > 0 && !holds_certificates(path)) {
         (void)lapse_cli_complain(0,
-                                 "--certificate %s: the file is there and holds no certificates, so "
-                                 "it is not overwritten; name another, or take it away",
+                                 "--certificate %s: the file is there and holds no certificates, "
+                                 "so it is not overwritten; name another, or take it away",
                                  path);
         return false;
     }

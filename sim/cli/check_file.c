@@ -57,6 +57,7 @@ enum lapse_status lapse_cli_check_file(const struct lapse_cli_options *options, 
         .why = ret->verdict.outcome == LAPSE_OUTCOME_INCONCLUSIVE ? ret->err.message : NULL,
         .promise_strict = ret->recorded.top.promise_strict,
         .recorded = true,
+        .log_calls = ret->problems.sent_count,
         .judged = ret->judged.text,
         .certificates = ret->certificate.len > 0 ? ret->certificate.text : NULL,
     };

@@ -79,6 +79,8 @@ static void look_around(const char *name, struct lapse_cli_options *options) {
     const char *terminal = getenv("TERM");
     options->around.no_color = (no_color != NULL && no_color[0] != '\0') || terminal == NULL ||
                                strcmp(terminal, "dumb") == 0;
+    const char *commit = getenv("GITHUB_SHA");
+    options->around.commit = commit != NULL ? commit : getenv("CI_COMMIT_SHA");
     options->around.out_terminal = isatty(STDOUT_FILENO) == 1;
     options->around.out_width = LAPSE_CLI_WIDTH;
     ssize_t len = readlink("/proc/self/exe", options->around.self, LAPSE_CLI_PATH_MAX - 1);

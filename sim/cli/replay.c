@@ -31,6 +31,14 @@ int lapse_cli_replay(const struct lapse_cli_options *options) {
     return code;
 }
 
+int lapse_cli_replay_told(const struct lapse_cli_options *options, const char *path) {
+    char *paths[] = {(char *)path};
+    struct lapse_cli_options told = *options;
+    told.paths = paths;
+    told.has_row = false;
+    return lapse_cli_replay(&told);
+}
+
 static int replay_file(const struct lapse_cli_options *options,
                        const struct lapse_cli_target *target) {
     struct lapse_style style = lapse_cli_style(options);

@@ -106,6 +106,7 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
         return;
     }
     ret->ran = true;
+    ret->pinned = plan->has_seed;
     ret->view.history = ret->run.history;
     ret->view.verdict = lapse_judge_verdict(ret->run.judge);
     ret->view.outcome = ret->view.verdict->outcome;
@@ -132,7 +133,7 @@ static void run_again(const struct lapse_plan *plan, uint64_t seed,
 
 bool lapse_cli_result_varies(const struct lapse_cli_result *result) {
     size_t choices = 0;
-    if (!result->ran || !lapse_view_passed(&result->view)) {
+    if (!result->ran || result->pinned || !lapse_view_passed(&result->view)) {
         return false;
     }
     (void)lapse_choices_list(result->run.choices, &choices);

@@ -63,6 +63,7 @@ struct lapse_cli_result {
     char why[LAPSE_ERROR_MESSAGE_MAX + 64];
     char note[LAPSE_CLI_NOTE_MAX];
     bool ran;
+    bool pinned; /* the document has a seed of its own */
 };
 /* Which plans of a file run: what lapse_cli_chosen looks at. */
 struct lapse_cli_choice {
@@ -83,6 +84,8 @@ void lapse_cli_document_follow(const struct lapse_cli_file *file, size_t index,
                                struct lapse_cli_choice choice, bool last,
                                struct lapse_cli_document *document,
                                struct lapse_cli_result *result);
+/* replay.c: the same story as `lapse replay` tells, of all that the file holds. */
+int lapse_cli_replay_told(const struct lapse_cli_options *options, const char *path);
 void lapse_cli_result_free(struct lapse_cli_result *result);
 /* Which of two exit codes of runs is told: the one of the higher rank. */
 int lapse_cli_exit_worse(int a, int b);

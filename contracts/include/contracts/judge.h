@@ -56,6 +56,7 @@ struct lapse_verdict {
     struct lapse_diag_list diags; /* the error; more than one only for several "did not violate" */
     int64_t event;                /* the event that failed the run; -1 */
     const char *id;               /* the contract charged; NULL: passed */
+    bool unmet;                   /* no rule broke: what the scenario expects did not come */
     size_t rule_count;
     const int64_t *premises;   /* by rule: how often its premise was true */
     uint32_t uses;             /* of enum lapse_use */

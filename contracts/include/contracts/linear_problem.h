@@ -29,6 +29,7 @@ struct lapse_linear_problems {
     size_t count;
     struct lapse_linear_problem *items; /* in the order of their first calls */
     size_t call_count;                  /* of all of them */
+    size_t sent_count; /* of a log: calls that were sent, those that tell nothing included */
     const char *not_judged; /* static text: why nothing was made of the history; NULL: all was */
     size_t cap;             /* private, as the next two */
     const lapse_alloc *alloc;

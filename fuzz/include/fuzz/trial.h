@@ -25,13 +25,16 @@ struct lapse_trial_signature {
     enum lapse_history_kind kind; /* of the event that failed; 0: none did, something is missing */
     int verb;                     /* of its call; 0: it has none */
     enum lapse_status status;     /* of its answer, where it has one */
+    bool unmet;                   /* no rule broke: what the document expects did not come */
 };
 
 struct lapse_trial_options {
     const lapse_alloc *alloc;  /* borrowed */
     struct lapse_arena *arena; /* borrowed, lent to each run; NULL: each maps its own */
     uint64_t seed;
+    uint64_t events_max;       /* queue events after which the run is cut; 0: the world's bound */
     int32_t row;               /* which of the document's plans runs, from 0 */
+    bool promise_strict;       /* a break of what the profile does not promise fails it too */
     bool no_model;             /* rows are not compared with the model's after every call */
 };
 

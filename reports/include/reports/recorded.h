@@ -10,6 +10,8 @@
 
 enum {
     LAPSE_RECORDED_BYTES_MAX = 256 * 1024 * 1024,
+    LAPSE_RECORDED_LINE_BYTES_MAX = 40 * 1024 * 1024, /* the largest value, as hexadecimal */
+    LAPSE_RECORDED_LINE_VALUES_MAX = 1 << 18, /* of a line, its words counted */
     LAPSE_RECORDED_EVENTS_MAX = LAPSE_HISTORY_EVENTS_MAX,
     LAPSE_RECORDED_MISTAKES_MAX = 50
 };

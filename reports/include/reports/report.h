@@ -73,6 +73,7 @@ struct lapse_result_view {
     bool promise_strict;        /* run with --promise strict: the replay line says so */
     const char *note;           /* a sentence on a run that passed, or NULL */
     bool recorded;              /* no run: a history that was read; it is shown again by `check` */
+    size_t log_calls;           /* of a log: its calls, for the history has no events; else 0 */
     const char *judged;         /* lines on what was judged and what not, or NULL */
     const char *certificates;   /* JSON maps, a line each: the order that was found for each name,
                                    or the core of calls that have none; or NULL */

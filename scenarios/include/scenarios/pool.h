@@ -5,7 +5,7 @@
 #ifndef SCENARIOS_POOL_H
 #define SCENARIOS_POOL_H
 
-#include "lapse/base.h"
+#include "contracts/lookup.h"
 
 struct lapse_pool_chunk;
 struct lapse_pool {
@@ -33,23 +33,5 @@ void *lapse_list_at(const struct lapse_list *list, size_t index);
 /* Copies the items into the pool. NULL: none, or memory ran out (the pool is marked). */
 void *lapse_list_seal(const struct lapse_list *list, struct lapse_pool *pool);
 void lapse_list_free(const lapse_alloc *alloc, struct lapse_list *list);
-
-/* A table from (kind, text) to a number. It is looked up and never walked, so its order shows
- * nowhere. Texts are borrowed. */
-struct lapse_name {
-    struct lapse_bytes text;
-    int kind; /* 0: the place is free */
-    int32_t number;
-};
-struct lapse_names {
-    struct lapse_name *slots;
-    size_t count, cap;
-};
-/* Adds a name that is not there yet; kind > 0. False: memory ran out. */
-bool lapse_names_add(const lapse_alloc *alloc, struct lapse_names *names, int kind,
-                     struct lapse_bytes text, int32_t number);
-/* The number under the name, or -1. */
-int32_t lapse_names_find(const struct lapse_names *names, int kind, struct lapse_bytes text);
-void lapse_names_free(const lapse_alloc *alloc, struct lapse_names *names);
 
 #endif

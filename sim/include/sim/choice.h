@@ -23,7 +23,9 @@
     X(LOSS, 9, "loss")                                                             \
     X(DUPLICATE, 10, "duplicate")                                                  \
     X(TEAR, 20, "tear")              /* whether a crash keeps this unsynced thing */  \
-    X(ROT, 21, "rot")                /* which bit flips */
+    X(ROT, 21, "rot")                /* which bit flips */                            \
+    X(GENERATE, 30, "generate")      /* what a document is given; who: a trait */     \
+    X(MUTATE, 31, "mutate")          /* what of a document is changed, and how */
 
 enum lapse_choice_label {
 #define LAPSE_CHOICE_ENUM(id, value, word) LAPSE_CHOICE_##id = (value),

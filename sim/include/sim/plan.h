@@ -322,6 +322,8 @@ struct lapse_plan {
     const int32_t *world_steps;
     size_t final_count;      /* of `expect:`; `when` is AT; due in phase 4 */
     const int32_t *finals;
+    bool has_seed; /* all chance of the run comes from `seed`, whatever its runner asks for */
+    int64_t seed;  /* >= 0 */
     bool has_run_for;
     int64_t run_for_ns;
     size_t watch_count;      /* names of watches (`as:`) */
@@ -340,6 +342,9 @@ struct lapse_plan {
     struct lapse_case the_case; /* setup points at `setup` above */
     void *pool;              /* private to the loader's pool */
 };
+
+/* What the seed of a run of the plan is where its runner asks for `seed`. */
+uint64_t lapse_plan_seed(const struct lapse_plan *plan, uint64_t seed);
 
 /* A final without `at:` is due at the end of the run. */
 #define LAPSE_FINAL_AT_END INT64_MAX

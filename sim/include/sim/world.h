@@ -59,6 +59,10 @@ struct lapse_run {
 enum lapse_status lapse_run_plan(const struct lapse_plan *plan, uint64_t seed,
                                  struct lapse_arena *arena, struct lapse_run *ret,
                                  struct lapse_error *err);
+/* The same, cut after `events_max` queue events (0: as in lapse_world_options). */
+enum lapse_status lapse_run_within(const struct lapse_plan *plan, uint64_t seed,
+                                   struct lapse_arena *arena, uint64_t events_max,
+                                   struct lapse_run *ret, struct lapse_error *err);
 void lapse_run_free(struct lapse_run *run);
 
 /* A second run of a plan beside its first. */

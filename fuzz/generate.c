@@ -1,0 +1,217 @@
+/* A document: its subjects and troubles, what it declares, its clients with loops, its lines. */
+#include "generator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void draw_words(struct lapse_generator *g, enum lapse_trait many, enum lapse_trait trait,
+                       struct lapse_gen_words *ret);
+static void draw_setup(struct lapse_generator *g);
+static void draw_store(struct lapse_generator *g);
+static void draw_clocks(struct lapse_generator *g);
+static void draw_clock(struct lapse_generator *g, const char *whose);
+static void draw_clients(struct lapse_generator *g);
+static void draw_buckets(struct lapse_generator *g);
+static void draw_resource(struct lapse_generator *g);
+static void draw_lines(struct lapse_generator *g);
+static void draw_line(struct lapse_generator *g);
+
+struct lapse_node *lapse_generate(struct lapse_pool *pool, struct lapse_choices *choices,
+                                  struct lapse_diversity *diversity) {
+    struct lapse_generator g = {.pool = pool, .choices = choices, .diversity = diversity};
+    g.document = lapse_tree_map(pool);
+    g.steps = lapse_tree_seq(pool);
+    g.buckets = lapse_tree_map(pool);
+    g.resources = lapse_tree_map(pool);
+    g.actors = lapse_tree_map(pool);
+    g.clocks = lapse_tree_map(pool);
+    if (pool->failed) {
+        return NULL;
+    }
+    lapse_gen_say(&g, g.document, "lapse", "1");
+    lapse_gen_say(&g, g.document, "name", "drawn");
+    draw_words(&g, LAPSE_TRAIT_BREADTH, LAPSE_TRAIT_SUBJECT, &g.subjects);
+    draw_words(&g, LAPSE_TRAIT_TROUBLE, LAPSE_TRAIT_FAULT, &g.faults);
+    g.span_ns = lapse_gen_span(&g, LAPSE_TRAIT_SPAN);
+    draw_setup(&g);
+    draw_clients(&g);
+    draw_lines(&g);
+    lapse_tree_put(pool, g.document, "actors", g.actors);
+    if (g.clocks->count > 0) {
+        lapse_tree_put(pool, g.document, "clocks", g.clocks);
+    }
+    lapse_tree_put(pool, g.document, "steps", g.steps);
+    return pool->failed ? NULL : g.document;
+}
+
+/* So many draws; what is drawn twice is there once. */
+static void draw_words(struct lapse_generator *g, enum lapse_trait many, enum lapse_trait trait,
+                       struct lapse_gen_words *ret) {
+    for (long left = strtol(lapse_gen_word(g, many), NULL, 10); left > 0; left--) {
+        const char *word = lapse_gen_word(g, trait);
+        if (!lapse_gen_has(ret, word)) {
+            ret->words[ret->count++] = word;
+        }
+    }
+}
+
+static void draw_setup(struct lapse_generator *g) {
+    static const char *const quick[] = {"crash", "restart n1", "wall",    "wall n1", "rate",
+                                        "copy",  "reap",       "rate n1", "revoke"};
+    g->patient = true;
+    for (size_t i = 0; i < g->faults.count; i++) {
+        bool is_quick = false;
+        for (size_t k = 0; k < sizeof quick / sizeof *quick; k++) {
+            is_quick = is_quick || strcmp(quick[k], g->faults.words[i]) == 0;
+        }
+        g->patient = g->patient && is_quick;
+    }
+    const char *profile = lapse_gen_word(g, LAPSE_TRAIT_POLICY);
+    if (strcmp(profile, "strict") != 0) {
+        lapse_gen_say(g, g->document, "profile", profile);
+    }
+    draw_store(g);
+    draw_clocks(g);
+    draw_buckets(g);
+    draw_resource(g);
+}
+
+/* Copies and what only a file can suffer need a disk. */
+static void draw_store(struct lapse_generator *g) {
+    const char *kind = lapse_gen_word(g, LAPSE_TRAIT_STORE);
+    bool disk = lapse_gen_has(&g->faults, "disk") || lapse_gen_has(&g->faults, "copy");
+    g->sqlite = strcmp(kind, "sqlite") == 0 || (disk && strcmp(kind, "memory") != 0);
+    if (!g->sqlite && !disk && strcmp(kind, "none") == 0) {
+        return;
+    }
+    struct lapse_node *store = lapse_tree_map(g->pool);
+    lapse_gen_say(g, store, "kind", g->sqlite ? "sqlite" : "memory");
+    lapse_gen_say(g, store, "sync", lapse_gen_word(g, LAPSE_TRAIT_SYNC));
+    lapse_tree_put(g->pool, g->document, "store", store);
+}
+
+static void draw_clocks(struct lapse_generator *g) {
+    bool rate = lapse_gen_has(&g->faults, "rate") || lapse_gen_has(&g->faults, "rate n1");
+    bool wall = lapse_gen_has(&g->faults, "wall") || lapse_gen_has(&g->faults, "wall n1");
+    struct lapse_node *bounds = lapse_tree_map(g->pool);
+    if (rate) {
+        lapse_gen_say(g, bounds, "rate", lapse_gen_word(g, LAPSE_TRAIT_RATE));
+    }
+    if (wall) {
+        lapse_gen_say(g, bounds, "wall", lapse_gen_word(g, LAPSE_TRAIT_WALLS));
+    }
+    if (rate || wall) {
+        lapse_tree_put(g->pool, g->document, "bounds", bounds);
+    }
+    draw_clock(g, "n1");
+    draw_clock(g, "w1");
+}
+
+static void draw_clock(struct lapse_generator *g, const char *whose) {
+    static const struct {
+        const char *word, *key, *value;
+    } starts[] = {
+        {"wall ahead", "wall", "+2s"},
+        {"wall behind", "wall", "-1h"},
+        {"tick", "tick", "1ms"},
+        {"origin", "origin", "500s"},
+    };
+    const char *origin = lapse_gen_word(g, LAPSE_TRAIT_ORIGIN);
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        if (strcmp(starts[i].word, origin) == 0) {
+            struct lapse_node *clock = lapse_tree_map(g->pool);
+            lapse_gen_say(g, clock, starts[i].key, starts[i].value);
+            lapse_tree_put(g->pool, g->clocks, whose, clock);
+        }
+    }
+}
+
+static void draw_clients(struct lapse_generator *g) {
+    static const char *const names[] = {"w1", "w2", "w3"};
+    g->client_count = (int)strtol(lapse_gen_word(g, LAPSE_TRAIT_CLIENTS), NULL, 10);
+    for (int i = 0; i < g->client_count; i++) {
+        g->clients[i] = names[i];
+        struct lapse_node *actor = lapse_tree_map(g->pool);
+        if (lapse_gen_has(&g->subjects, "careful") &&
+            lapse_gen_is(g, LAPSE_TRAIT_CAREFUL, "yes")) {
+            const char *margin = lapse_gen_word(g, LAPSE_TRAIT_MARGIN);
+            lapse_gen_say(g, actor, "careful", "true");
+            if (strcmp(margin, "none") != 0) {
+                lapse_gen_say(g, actor, "margin", margin);
+            }
+            if (lapse_gen_is(g, LAPSE_TRAIT_TIMER, "boot")) {
+                lapse_gen_say(g, actor, "timer", "boot");
+            }
+        }
+        lapse_tree_put(g->pool, g->actors, g->clients[i], actor);
+    }
+    if (lapse_gen_has(&g->subjects, "loops")) {
+        lapse_gen_loops(g);
+    }
+}
+
+static void draw_buckets(struct lapse_generator *g) {
+    (void)lapse_gen_bucket(g, "b", lapse_gen_has(&g->subjects, "idle") ? "idle" : "any");
+    if (lapse_gen_is(g, LAPSE_TRAIT_BUCKETS, "2")) {
+        (void)lapse_gen_bucket(g, "c", "any");
+    }
+    if (lapse_gen_has(&g->subjects, "locks") || lapse_gen_has(&g->subjects, "loops")) {
+        (void)lapse_gen_bucket(g, "l", "locks");
+    }
+    lapse_tree_put(g->pool, g->document, "buckets", g->buckets);
+}
+
+static void draw_resource(struct lapse_generator *g) {
+    if (!lapse_gen_has(&g->subjects, "resources") && !lapse_gen_has(&g->subjects, "loops") &&
+        !lapse_gen_has(&g->subjects, "careful")) {
+        return;
+    }
+    struct lapse_node *resource = lapse_tree_map(g->pool);
+    const char *kind = lapse_gen_word(g, LAPSE_TRAIT_RESOURCE);
+    lapse_gen_say(g, resource, "fenced", "true");
+    if (strcmp(kind, "lease") == 0 || strcmp(kind, "ends") == 0) {
+        lapse_gen_say(g, resource, "lease", "jobs/x");
+    }
+    if (strcmp(kind, "ends") == 0) {
+        lapse_gen_say(g, resource, "bar", "ends");
+    }
+    if (strcmp(kind, "once") == 0) {
+        lapse_gen_say(g, resource, "once", "true");
+    }
+    lapse_tree_put(g->pool, g->resources, "res", resource);
+    lapse_tree_put(g->pool, g->document, "resources", g->resources);
+}
+
+static void draw_lines(struct lapse_generator *g) {
+    long lines = strtol(lapse_gen_word(g, LAPSE_TRAIT_LINES), NULL, 10);
+    for (; lines > 0; lines--) {
+        if (g->faults.count > 0 && lapse_gen_is(g, LAPSE_TRAIT_FAULTY, "yes")) {
+            lapse_gen_fault(g);
+        } else {
+            draw_line(g);
+        }
+    }
+}
+
+static void draw_line(struct lapse_generator *g) {
+    static const struct {
+        const char *word;
+        void (*add)(struct lapse_generator *g);
+    } subjects[] = {
+        {"keys", lapse_gen_keys},           {"idle", lapse_gen_idle},
+        {"dates", lapse_gen_dates},         {"watches", lapse_gen_watches},
+        {"leases", lapse_gen_leases},       {"sessions", lapse_gen_sessions},
+        {"locks", lapse_gen_locks},         {"resources", lapse_gen_resources},
+        {"requests", lapse_gen_requests},   {"batches", lapse_gen_batches},
+        {"records", lapse_gen_records},     {"buckets", lapse_gen_buckets},
+        {"edges", lapse_gen_edges},         {"flood", lapse_gen_flood},
+        {"loops", lapse_gen_leases},        {"careful", lapse_gen_resources},
+    };
+    size_t at = (size_t)lapse_choose(g->choices, g->subjects.count, LAPSE_CHOICE_GENERATE,
+                                     LAPSE_TRAITS + 1);
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
+        if (strcmp(subjects[i].word, g->subjects.words[at]) == 0) {
+            subjects[i].add(g);
+        }
+    }
+}

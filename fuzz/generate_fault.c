@@ -1,0 +1,178 @@
+/* Faults as lines: explicit ones, at landmarks, and as long as it takes to pass one. */
+#include "generator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a fault is drawn with. */
+struct trouble {
+    struct lapse_node *line;
+    const char *node;   /* "n1" where the kind says so, else a client */
+    const char *client; /* always a client */
+};
+
+static void hold_up(struct lapse_generator *g, struct trouble t, const char *kind);
+static void fall(struct lapse_generator *g, struct trouble t, const char *kind);
+static void wall(struct lapse_generator *g, struct trouble t, const char *kind);
+static void rate(struct lapse_generator *g, struct trouble t, const char *kind);
+static void cut(struct lapse_generator *g, struct trouble t, const char *kind);
+static void disk(struct lapse_generator *g, struct trouble t, const char *kind);
+static void stall(struct lapse_generator *g, struct trouble t, const char *kind);
+static void copy(struct lapse_generator *g, struct trouble t, const char *kind);
+static void operate(struct lapse_generator *g, struct trouble t, const char *kind);
+static void slow(struct lapse_generator *g, struct trouble t, const char *kind);
+static void last_for(struct lapse_generator *g, struct lapse_node *line);
+static const char *first_word(struct lapse_generator *g, const char *kind);
+
+void lapse_gen_fault(struct lapse_generator *g) {
+    static const struct {
+        const char *kind;
+        void (*draw)(struct lapse_generator *g, struct trouble t, const char *kind);
+    } kinds[] = {
+        {"pause", hold_up},   {"pause n1", hold_up}, {"suspend", hold_up}, {"suspend n1", hold_up},
+        {"freeze", hold_up},  {"starve", hold_up},   {"crash", fall},      {"crash n1", fall},
+        {"restart n1", fall}, {"wall", wall},        {"wall n1", wall},    {"rate", rate},
+        {"rate n1", rate},    {"cut", cut},          {"cut one way", cut}, {"disk", disk},
+        {"stall", stall},     {"copy", copy},        {"reap", operate},    {"revoke", operate},
+        {"slow", slow},
+    };
+    const char *kind = g->faults.words[lapse_choose(g->choices, g->faults.count,
+                                                    LAPSE_CHOICE_GENERATE, LAPSE_TRAITS + 3)];
+    struct trouble t = {.line = lapse_tree_map(g->pool)};
+    t.client = g->clients[lapse_choose(g->choices, (uint64_t)g->client_count,
+                                       LAPSE_CHOICE_GENERATE, LAPSE_TRAITS + 4)];
+    t.node = strstr(kind, "n1") != NULL ? "n1" : t.client;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kinds[i].kind, kind) == 0) {
+            lapse_gen_advance(g);
+            lapse_gen_say_span(g, t.line, "at", g->now_ns);
+            kinds[i].draw(g, t, kind);
+            lapse_gen_add(g, t.line);
+        }
+    }
+}
+
+static void hold_up(struct lapse_generator *g, struct trouble t, const char *kind) {
+    lapse_gen_say(g, t.line, first_word(g, kind), t.node);
+    last_for(g, t.line);
+}
+
+/* A node that has fallen always comes back. */
+static void fall(struct lapse_generator *g, struct trouble t, const char *kind) {
+    lapse_gen_say(g, t.line, first_word(g, kind), t.node);
+    if (strncmp(kind, "crash", 5) == 0) {
+        last_for(g, t.line);
+    }
+    if (strcmp(t.node, "n1") == 0 && lapse_gen_is(g, LAPSE_TRAIT_MACHINE, "yes")) {
+        lapse_gen_say(g, t.line, "machine", "true");
+    }
+}
+
+static void wall(struct lapse_generator *g, struct trouble t, const char *kind) {
+    const char *by = lapse_gen_word(g, LAPSE_TRAIT_WALL_BY);
+    char text[LAPSE_TIME_TEXT_MAX];
+    (void)kind;
+    lapse_gen_say(g, t.line, "clock", t.node);
+    if (strcmp(by, "to epoch") == 0) {
+        lapse_gen_say(g, t.line, "to", "epoch");
+    } else if (strcmp(by, "to later") == 0) {
+        struct lapse_span later = {g->now_ns + g->span_ns};
+        lapse_tree_put(g->pool, t.line, "to",
+                       lapse_tree_text(g->pool, "epoch+%s", lapse_span_print(later, text)));
+    } else if (strcmp(by + 1, "span") == 0) {
+        lapse_tree_put(g->pool, t.line, "wall",
+                       lapse_tree_text(g->pool, "%c%s", by[0],
+                                       lapse_span_print((struct lapse_span){g->span_ns}, text)));
+    } else {
+        lapse_gen_say(g, t.line, "wall", by);
+    }
+}
+
+/* Within what the document's bounds promise. */
+static void rate(struct lapse_generator *g, struct trouble t, const char *kind) {
+    const struct lapse_node *bounds = lapse_node_get(g->document, "bounds");
+    const struct lapse_node *bound = lapse_node_get(bounds, "rate");
+    const char *drift = lapse_gen_word(g, LAPSE_TRAIT_DRIFT);
+    bool half = strncmp(drift, "half", 4) == 0;
+    long number = bound != NULL ? strtol(bound->text, NULL, 10) : 0;
+    (void)kind;
+    lapse_gen_say(g, t.line, "clock", t.node);
+    lapse_tree_put(g->pool, t.line, "rate",
+                   lapse_tree_text(g->pool, "%c%ld%s", strstr(drift, "slow") != NULL ? '-' : '+',
+                                   half ? number / 2 : number,
+                                   bound != NULL ? bound->text + strspn(bound->text, "0123456789")
+                                                 : "ppm"));
+}
+
+static void cut(struct lapse_generator *g, struct trouble t, const char *kind) {
+    bool back = lapse_choose(g->choices, 2, LAPSE_CHOICE_GENERATE, LAPSE_TRAITS + 5) != 0;
+    bool both = strcmp(kind, "cut") == 0;
+    lapse_tree_put(g->pool, t.line, "cut",
+                   lapse_tree_text(g->pool, "%s%c%s", back && !both ? "n1" : t.client,
+                                   both ? '-' : '>', back && !both ? t.client : "n1"));
+    last_for(g, t.line);
+}
+
+static void disk(struct lapse_generator *g, struct trouble t, const char *kind) {
+    const char *how = lapse_gen_word(g, LAPSE_TRAIT_DISK);
+    (void)kind;
+    lapse_gen_say(g, t.line, "disk", "n1");
+    if (strncmp(how, "sync", 4) == 0) {
+        lapse_gen_say(g, t.line, "sync", how + 5);
+        lapse_gen_say(g, t.line, "nth", lapse_gen_word(g, LAPSE_TRAIT_NTH));
+    } else if (g->sqlite) {
+        lapse_gen_say(g, t.line, how, strcmp(how, "rot") == 0 ? "40" : "true");
+    } else {
+        lapse_gen_say(g, t.line, "sync", "fail");
+    }
+    if (lapse_node_get(t.line, "rot") == NULL) {
+        last_for(g, t.line);
+    }
+}
+
+static void stall(struct lapse_generator *g, struct trouble t, const char *kind) {
+    (void)kind;
+    lapse_gen_say(g, t.line, "stall", "n1");
+    lapse_gen_say(g, t.line, "in", "sync");
+    last_for(g, t.line);
+}
+
+static void copy(struct lapse_generator *g, struct trouble t, const char *kind) {
+    bool back = g->copied && lapse_gen_is(g, LAPSE_TRAIT_COPY, "restore");
+    (void)kind;
+    lapse_gen_say(g, t.line, back ? "restore" : "backup", "n1");
+    lapse_gen_say(g, t.line, back ? "from" : "as", "copy");
+    if (back) {
+        lapse_gen_say(g, t.line, "restored", "true");
+    }
+    g->copied = true;
+}
+
+static void operate(struct lapse_generator *g, struct trouble t, const char *kind) {
+    lapse_gen_say(g, t.line, kind, strcmp(kind, "reap") == 0 ? "n1" : "jobs/x");
+}
+
+static void slow(struct lapse_generator *g, struct trouble t, const char *kind) {
+    (void)kind;
+    lapse_gen_say(g, t.line, "slow", "n1");
+    lapse_gen_say(g, t.line, "latency", "5ms");
+    last_for(g, t.line);
+}
+
+static void last_for(struct lapse_generator *g, struct lapse_node *line) {
+    const char *word = lapse_gen_word(g, LAPSE_TRAIT_FAULT_FOR);
+    int64_t ns = strcmp(word, "span") == 0     ? g->span_ns
+                 : strcmp(word, "double") == 0 ? 2 * g->span_ns
+                 : strcmp(word, "half") == 0   ? g->span_ns / 2
+                 : strcmp(word, "moment") == 0 ? LAPSE_NS_PER_MS
+                 : strcmp(word, "second") == 0 || strcmp(word, "none") == 0
+                     ? LAPSE_NS_PER_S
+                     : lapse_gen_ahead(g, lapse_gen_pick(g, LAPSE_TRAIT_WHICH)) - g->now_ns + 1;
+    lapse_gen_say_span(g, line, "for", ns);
+    lapse_gen_landmark(g, g->now_ns + ns);
+}
+
+static const char *first_word(struct lapse_generator *g, const char *kind) {
+    const char *word = lapse_pool_text(g->pool, kind, strcspn(kind, " "));
+    return word != NULL ? word : "pause";
+}

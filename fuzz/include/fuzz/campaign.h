@@ -1,0 +1,75 @@
+/* A campaign: many documents, drawn or made by changing earlier ones, each run and judged.
+ *
+ * Runs are numbered from 0 and come in rounds. What a run does hangs on the seed, its number and on
+ * what the campaign knew when its round began; after a round its attempts are taken in by rising
+ * number. So a campaign is the same however many processes share its rounds, and whoever makes the
+ * attempts needs no word with the others. */
+#ifndef FUZZ_CAMPAIGN_H
+#define FUZZ_CAMPAIGN_H
+
+#include "fuzz/generate.h"
+#include "fuzz/states.h"
+#include "fuzz/trial.h"
+
+enum { LAPSE_CAMPAIGN_ROUND = 256, LAPSE_CAMPAIGN_CORPUS_MAX = 20000 };
+
+struct lapse_campaign_options {
+    const lapse_alloc *alloc; /* borrowed */
+    uint64_t seed;
+};
+
+/* What came of one run. */
+struct lapse_attempt {
+    uint64_t run;
+    int64_t parent; /* the document of the corpus that was changed; -1: drawn anew */
+    enum lapse_trial_outcome outcome;
+    struct lapse_trial_signature signature;
+    uint64_t events;              /* of its history */
+    int64_t simulated_ns;
+    int64_t slack_ns[LAPSE_SLACKS]; /* -1: nothing came near */
+    size_t state_count;
+    uint64_t *states; /* new ones, as far as the campaign knew */
+    size_t text_bytes;
+    char *text; /* the document, if it is worth keeping; NUL-terminated */
+    char why[LAPSE_ERROR_MESSAGE_MAX]; /* REFUSED BROKEN */
+};
+
+struct lapse_campaign_totals {
+    uint64_t runs, drawn, events;
+    uint64_t simulated_s;
+    uint64_t outcomes[LAPSE_TRIAL_BROKEN + 1];
+    uint64_t unmet; /* VIOLATED, but only an expectation was not met */
+    int64_t slack_ns[LAPSE_SLACKS];
+    uint64_t states_at; /* the run that showed the last new state */
+};
+
+struct lapse_campaign;
+
+/* OK or NOMEM. */
+enum lapse_status lapse_campaign_open(const struct lapse_campaign_options *options,
+                                      struct lapse_campaign **ret);
+void lapse_campaign_close(struct lapse_campaign *campaign);
+/* A plan that runs start from: with one, none is drawn anew, and only what happens to its clients is
+ * changed, never what they do. What it expects of answers is left out: a client that gets another one
+ * stops. OK; NOMEM; INVALID: the language has no words for it (err). */
+enum lapse_status lapse_campaign_shape(struct lapse_campaign *campaign,
+                                       const struct lapse_plan *plan, struct lapse_error *err);
+
+/* Makes run number `run` of the present round; counts what it draws in `diversity`. `arena` as in a
+ * trial. OK or NOMEM; free *ret in both cases. */
+enum lapse_status lapse_campaign_attempt(const struct lapse_campaign *campaign, uint64_t run,
+                                         struct lapse_arena *arena,
+                                         struct lapse_diversity *diversity,
+                                         struct lapse_attempt *ret);
+/* The document of that run alone, appended to `ret`. OK, NOMEM or INVALID. */
+enum lapse_status lapse_campaign_document(const struct lapse_campaign *campaign, uint64_t run,
+                                          struct lapse_emitted *ret);
+void lapse_attempt_free(const lapse_alloc *alloc, struct lapse_attempt *attempt);
+/* Takes an attempt in. OK or NOMEM. */
+enum lapse_status lapse_campaign_take(struct lapse_campaign *campaign,
+                                      const struct lapse_attempt *attempt);
+const struct lapse_campaign_totals *lapse_campaign_totals(const struct lapse_campaign *campaign);
+size_t lapse_campaign_states(const struct lapse_campaign *campaign);
+size_t lapse_campaign_corpus(const struct lapse_campaign *campaign);
+
+#endif

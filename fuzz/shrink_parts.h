@@ -1,0 +1,119 @@
+/* What the parts of the shrinker share: the tree at hand, drafts of it, and one way to try them.
+ *
+ * A pass makes a draft, edits it in place and asks whether it fails alike; if so the draft is the
+ * tree from then on. Texts live as long as the shrinker, the nodes of a tree only until the next
+ * one is kept. */
+#ifndef FUZZ_SHRINK_PARTS_H
+#define FUZZ_SHRINK_PARTS_H
+
+#include "fuzz/shrink.h"
+#include "scenarios/span.h"
+
+/* Where a value hangs: in a map or a list. */
+struct lapse_shrink_spot {
+    struct lapse_node *parent;
+    size_t index;
+    const char *section; /* the top word that it stands under */
+    const char *word;    /* its key, or that of the list that it is in */
+};
+
+enum lapse_shrink_unit { LAPSE_SHRINK_SPAN = 1, LAPSE_SHRINK_COUNT, LAPSE_SHRINK_RATE };
+enum { LAPSE_SHRINK_NUMBER_MAX = LAPSE_SPAN_TEXT_MAX + 16 };
+struct lapse_shrink_number {
+    enum lapse_shrink_unit unit;
+    int64_t value;
+    size_t prefix; /* bytes of its text before the number: `now+` */
+    bool sign;     /* a plus is written */
+};
+
+/* A set of texts, by digest, that were tried and not kept. */
+struct lapse_shrink_seen {
+    uint64_t *slots; /* 0: free */
+    size_t count, cap;
+};
+
+struct lapse_shrinker {
+    const struct lapse_shrink_options *options;
+    struct lapse_shrunk *ret;
+    struct lapse_error *err;
+    struct lapse_trial_signature target;
+    const char *object;    /* of a line that expects something else: what it names; NULL: all */
+    uint64_t about_object; /* what happened to it, where an expectation is to stay right */
+    struct lapse_pool texts;
+    struct lapse_pool tree_pool, draft_pool;
+    struct lapse_node *tree, *draft;
+    uint64_t tree_digest; /* of its text */
+    struct lapse_shrink_size size;
+    struct lapse_list spots; /* of struct lapse_shrink_spot: of the draft */
+    struct lapse_list lines; /* of struct lapse_shrink_spot: its lines */
+    struct lapse_shrink_seen seen;
+    size_t tries, tries_max;
+    uint64_t seed;
+    uint64_t events_max; /* of each run's queue: a loop may be made endless */
+    bool changed; /* a draft was kept since this was cleared */
+    bool spent;   /* no tries are left */
+    enum lapse_status status; /* NOMEM: nothing more is tried */
+};
+
+/* ---- shrink_try.c */
+
+/* Makes a fresh draft of the tree, with its spots. False: the end is near, no memory or no tries. */
+bool lapse_shrink_draft(struct lapse_shrinker *s);
+/* Runs the draft. True: it fails as the first run did, and is the tree now. */
+bool lapse_shrink_keep(struct lapse_shrinker *s);
+/* Runs the tree as it stands. OK; NOMEM. */
+enum lapse_status lapse_shrink_run(struct lapse_shrinker *s, const struct lapse_node *document,
+                                   struct lapse_trial *ret);
+/* Whether a trial failed as the first run did. */
+bool lapse_shrink_alike(const struct lapse_shrinker *s, const struct lapse_trial *trial);
+struct lapse_shrink_size lapse_shrink_size_of(const struct lapse_trial *trial,
+                                              const struct lapse_node *tree);
+/* What happened to the object of the line that failed, as a number. */
+uint64_t lapse_shrink_object(const struct lapse_shrinker *s, const struct lapse_trial *trial);
+/* Puts another tree, whose nodes live in `pool`, in the place of the tree. Takes the pool. */
+void lapse_shrink_take(struct lapse_shrinker *s, struct lapse_pool *pool, struct lapse_node *tree);
+
+/* ---- shrink_tree.c: all that is made lives in the draft's pool, texts in `texts`. */
+
+struct lapse_node *lapse_shrink_copy(struct lapse_pool *pool, const struct lapse_node *node);
+/* Lists the spots of a tree in the order of its text, its lines among them. False: no memory. */
+bool lapse_shrink_list(struct lapse_shrinker *s, struct lapse_node *tree);
+struct lapse_shrink_spot *lapse_shrink_spot(const struct lapse_shrinker *s, size_t index);
+struct lapse_shrink_spot *lapse_shrink_line(const struct lapse_shrinker *s, size_t index);
+struct lapse_node *lapse_shrink_at(const struct lapse_shrink_spot *spot);
+/* Takes `count` items out of a map or a list, from `index` on. */
+void lapse_shrink_cut(struct lapse_node *parent, size_t index, size_t count);
+/* A text of the draft, or a new one; NULL: no memory (the pool is marked). */
+struct lapse_node *lapse_shrink_scalar(struct lapse_shrinker *s, const char *text, size_t len);
+bool lapse_shrink_put(struct lapse_shrinker *s, struct lapse_node *map, const char *word,
+                      struct lapse_node *value);
+bool lapse_shrink_set_text(struct lapse_shrinker *s, struct lapse_node *scalar, const char *text);
+/* What a tree costs to read: each text its length, and a long duration more than a short one. */
+uint64_t lapse_shrink_cost(const struct lapse_node *node);
+/* The number that a scalar is: a duration (also of a date, behind its first word), a count, or a
+ * rate in parts per billion. False: it is none of them. */
+bool lapse_shrink_number(const struct lapse_node *scalar, struct lapse_shrink_number *ret);
+/* Writes it as `like` is written; buf has LAPSE_SHRINK_NUMBER_MAX bytes. */
+void lapse_shrink_number_text(const struct lapse_node *like,
+                              const struct lapse_shrink_number *number, char *buf);
+
+/* ---- The passes. Each goes on until nothing more of its kind can be kept. */
+
+void lapse_shrink_lines(struct lapse_shrinker *s);  /* shrink_drop.c: lines and items of lists */
+void lapse_shrink_words(struct lapse_shrinker *s);  /* and words with their values */
+bool lapse_shrink_guarded(const struct lapse_shrinker *s, const char *word);
+void lapse_shrink_names(struct lapse_shrinker *s);  /* shrink_name.c: all that names one thing */
+void lapse_shrink_rename(struct lapse_shrinker *s); /* plain names */
+void lapse_shrink_values(struct lapse_shrinker *s); /* shrink_value.c: numbers and texts */
+/* The number at a spot, if it is one that may be changed. */
+bool lapse_shrink_number_at(const struct lapse_shrinker *s, size_t at,
+                            struct lapse_shrink_number *ret);
+void lapse_shrink_faults(struct lapse_shrinker *s); /* shrink_fault.c: all faults at once */
+void lapse_shrink_flat(struct lapse_shrinker *s);   /* shrink_flat.c: loops as single lines */
+void lapse_shrink_structure(struct lapse_shrinker *s); /* shrink.c: those that leave things out */
+
+/* ---- shrink_tell.c: why it fails. */
+bool lapse_shrink_is_fault(const struct lapse_shrink_spot *spot);
+enum lapse_status lapse_shrink_tell(struct lapse_shrinker *s);
+
+#endif

@@ -1,0 +1,113 @@
+/* `lapse fuzz`: rounds of runs until the budget is spent, or the first finding. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+static int campaign(struct lapse_cli_fuzz *fuzz);
+static bool is_over(struct lapse_cli_fuzz *fuzz);
+static int finish(struct lapse_cli_fuzz *fuzz, enum lapse_status status, struct lapse_error *err);
+static size_t jobs_of(const struct lapse_cli_options *options);
+
+int lapse_cli_fuzz(const struct lapse_cli_options *options) {
+    struct lapse_cli_fuzz *fuzz = calloc(1, sizeof *fuzz);
+    if (fuzz == NULL) {
+        return lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
+    }
+    fuzz->options = options;
+    fuzz->jobs = jobs_of(options);
+    const struct lapse_campaign_options wanted = {.alloc = lapse_alloc_libc(),
+                                                  .seed = options->seed};
+    int code = LAPSE_EXIT_BUG;
+    if (lapse_campaign_open(&wanted, &fuzz->campaign) == LAPSE_OK) {
+        code = lapse_cli_fuzz_shapes(fuzz, options->paths, options->path_count);
+        code = code == LAPSE_EXIT_PASSED ? campaign(fuzz) : code;
+    } else {
+        (void)lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
+    }
+    lapse_campaign_close(fuzz->campaign);
+    for (size_t i = 0; i < fuzz->finding_count; i++) {
+        lapse_out_free(&fuzz->findings[i].text);
+    }
+    free(fuzz);
+    return code;
+}
+
+uint64_t lapse_cli_fuzz_number(const struct lapse_cli_fuzz *fuzz, uint64_t k) {
+    uint64_t shards = fuzz->options->shard_count > 0 ? fuzz->options->shard_count : 1;
+    uint64_t shard = fuzz->options->shard > 0 ? fuzz->options->shard - 1 : 0;
+    return k * shards + shard;
+}
+
+/* A signal waits until the round is over: the runs under way are finished, and what is known is
+ * told. */
+static int campaign(struct lapse_cli_fuzz *fuzz) {
+    struct lapse_error err = {0};
+    enum lapse_status status = LAPSE_OK;
+    sigset_t held;
+    (void)sigemptyset(&held);
+    (void)sigaddset(&held, SIGINT);
+    (void)sigaddset(&held, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, &held, NULL);
+    fuzz->began_ns = fuzz->shown_ns = fuzz->new_ns = lapse_cli_clock_ns();
+    if (mkdir(fuzz->options->findings, 0777) != 0 && errno != EEXIST) {
+        return lapse_cli_complain(LAPSE_EXIT_USAGE,
+                                  "%s: the folder for findings cannot be made (%s)",
+                                  fuzz->options->findings, strerror(errno));
+    }
+    lapse_cli_fuzz_begin(fuzz);
+    while (status == LAPSE_OK && !is_over(fuzz)) {
+        uint64_t left = fuzz->options->runs_given ? fuzz->options->runs - fuzz->next : UINT64_MAX;
+        size_t states = lapse_campaign_states(fuzz->campaign);
+        status = lapse_cli_fuzz_round(
+            fuzz, left < LAPSE_CAMPAIGN_ROUND ? (size_t)left : LAPSE_CAMPAIGN_ROUND, &err);
+        if (lapse_campaign_states(fuzz->campaign) > states) {
+            fuzz->new_ns = lapse_cli_clock_ns();
+        }
+        lapse_cli_fuzz_status(fuzz, false);
+    }
+    return finish(fuzz, status, &err);
+}
+
+static bool is_over(struct lapse_cli_fuzz *fuzz) {
+    const struct lapse_cli_options *options = fuzz->options;
+    int64_t now = lapse_cli_clock_ns();
+    sigset_t pending;
+    (void)sigpending(&pending);
+    fuzz->interrupted = sigismember(&pending, SIGINT) == 1    ? SIGINT
+                        : sigismember(&pending, SIGTERM) == 1 ? SIGTERM
+                                                              : 0;
+    return fuzz->interrupted != 0 || (options->runs_given && fuzz->next >= options->runs) ||
+           (options->time_ns > 0 && now - fuzz->began_ns >= options->time_ns) ||
+           (options->until_done_ns > 0 && now - fuzz->new_ns >= options->until_done_ns) ||
+           (!options->batch && fuzz->finding_count > 0);
+}
+
+static int finish(struct lapse_cli_fuzz *fuzz, enum lapse_status status, struct lapse_error *err) {
+    lapse_cli_fuzz_status(fuzz, true);
+    if (status == LAPSE_OK) {
+        status = lapse_cli_fuzz_stats(fuzz, fuzz->options->findings, err);
+    }
+    if (status != LAPSE_OK) {
+        return lapse_cli_complain(LAPSE_EXIT_BUG, "%s", err->message);
+    }
+    int code = LAPSE_EXIT_PASSED;
+    for (size_t i = 0; i < fuzz->finding_count; i++) {
+        bool broken = fuzz->findings[i].signature.id == NULL;
+        code = broken || code == LAPSE_EXIT_BUG ? LAPSE_EXIT_BUG : LAPSE_EXIT_VIOLATED;
+    }
+    lapse_cli_fuzz_end(fuzz);
+    return fuzz->interrupted != 0 ? 128 + fuzz->interrupted : code;
+}
+
+static size_t jobs_of(const struct lapse_cli_options *options) {
+    long jobs = options->jobs > 0 ? options->jobs : sysconf(_SC_NPROCESSORS_ONLN);
+    return jobs < 1 ? 1 : jobs > LAPSE_CLI_JOBS_MAX ? LAPSE_CLI_JOBS_MAX : (size_t)jobs;
+}

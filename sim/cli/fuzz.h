@@ -1,0 +1,62 @@
+/* `lapse fuzz`: what its files share. */
+#ifndef CLI_FUZZ_H
+#define CLI_FUZZ_H
+
+#include "args.h"
+#include "fuzz/campaign.h"
+#include "fuzz/shrink.h"
+
+enum { LAPSE_CLI_FINDINGS_MAX = 256, LAPSE_CLI_FINDING_PATH_MAX = 512 };
+
+/* A violation that was found, of one contract and one shape. */
+struct lapse_cli_finding {
+    struct lapse_trial_signature signature; /* as it was found; id NULL: lapse itself failed */
+    uint64_t run;                           /* the first that found it */
+    uint64_t count;                         /* how many runs did */
+    double seconds;                         /* after so long */
+    uint64_t skeleton;
+    struct lapse_out text;                  /* as it is saved */
+    bool shrunk, minimal, needs_fault;
+    size_t steps_before, steps, faults, events_before, events, tries;
+    char why[LAPSE_ERROR_MESSAGE_MAX]; /* of what broke in lapse itself */
+    char path[LAPSE_CLI_FINDING_PATH_MAX];
+};
+
+struct lapse_cli_fuzz {
+    const struct lapse_cli_options *options;
+    struct lapse_campaign *campaign;
+    struct lapse_diversity diversity;
+    size_t jobs;
+    uint64_t next; /* run */
+    int64_t began_ns, shown_ns, new_ns; /* by the clock: the start, the last status, the last new
+                                           state */
+    size_t states_shown;
+    size_t finding_count;
+    struct lapse_cli_finding findings[LAPSE_CLI_FINDINGS_MAX];
+    uint64_t findings_dropped;
+    int interrupted; /* the signal, or 0 */
+};
+
+int64_t lapse_cli_clock_ns(void);
+/* The number of the k-th run of this shard. */
+uint64_t lapse_cli_fuzz_number(const struct lapse_cli_fuzz *fuzz, uint64_t k);
+
+/* fuzz_round.c: makes runs [next, next + count) in `jobs` processes and takes them in. OK, NOMEM
+ * or IO. */
+enum lapse_status lapse_cli_fuzz_round(struct lapse_cli_fuzz *fuzz, size_t count,
+                                       struct lapse_error *err);
+/* fuzz_find.c: takes in what an attempt found. */
+enum lapse_status lapse_cli_fuzz_find(struct lapse_cli_fuzz *fuzz,
+                                      const struct lapse_attempt *attempt,
+                                      struct lapse_error *err);
+/* fuzz_show.c: the first lines, the status, the last lines; stats.json in the folder of findings. */
+void lapse_cli_fuzz_begin(const struct lapse_cli_fuzz *fuzz);
+void lapse_cli_fuzz_status(struct lapse_cli_fuzz *fuzz, bool last);
+void lapse_cli_fuzz_end(const struct lapse_cli_fuzz *fuzz);
+/* fuzz_stats.c. */
+enum lapse_status lapse_cli_fuzz_stats(const struct lapse_cli_fuzz *fuzz, const char *folder,
+                                       struct lapse_error *err);
+/* fuzz_shape.c: the documents of the path, as shapes. Returns an exit code; 0: done. */
+int lapse_cli_fuzz_shapes(struct lapse_cli_fuzz *fuzz, char *const *paths, size_t count);
+
+#endif

@@ -1,0 +1,188 @@
+/* Findings: each is shrunk in a process of its own, grouped by contract and shape, and saved as a
+ * scenario. Of failures that look alike before they are shrunk only the first few are. */
+#define _DEFAULT_SOURCE 1
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "fuzz/skeleton.h"
+
+enum { ALIKE_MAX = 3, SHRINK_SECONDS_MAX = 30, READ_BYTES = 65536 };
+
+static size_t alike(struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *attempt,
+                    struct lapse_cli_finding **ret_last);
+static void shrink(struct lapse_cli_finding *finding, const struct lapse_attempt *attempt);
+static void shrink_apart(const struct lapse_attempt *attempt, int fd);
+static bool grouped(struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding);
+static enum lapse_status save(const struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding,
+                              struct lapse_error *err);
+
+enum lapse_status lapse_cli_fuzz_find(struct lapse_cli_fuzz *fuzz,
+                                      const struct lapse_attempt *attempt,
+                                      struct lapse_error *err) {
+    bool broken = attempt->outcome == LAPSE_TRIAL_BROKEN;
+    bool violated = attempt->outcome == LAPSE_TRIAL_VIOLATED && !attempt->signature.unmet;
+    struct lapse_cli_finding *last = NULL;
+    if (!broken && !violated) {
+        if (fuzz->options->verbose > 1 && attempt->outcome == LAPSE_TRIAL_REFUSED) {
+            (void)fprintf(stderr, "run %" PRIu64 " made no sense: %s\n", attempt->run,
+                          attempt->why);
+        }
+        return LAPSE_OK;
+    }
+    if (alike(fuzz, attempt, &last) >= ALIKE_MAX ||
+        fuzz->finding_count == LAPSE_CLI_FINDINGS_MAX) {
+        fuzz->findings_dropped += last == NULL;
+        if (last != NULL) {
+            last->count++;
+        }
+        return LAPSE_OK;
+    }
+    struct lapse_cli_finding *finding = &fuzz->findings[fuzz->finding_count];
+    *finding = (struct lapse_cli_finding){
+        .signature = attempt->signature, .run = attempt->run, .count = 1};
+    finding->seconds = (double)(lapse_cli_clock_ns() - fuzz->began_ns) / 1e9;
+    memcpy(finding->why, attempt->why, sizeof finding->why);
+    lapse_out_init(&finding->text, lapse_alloc_libc());
+    if (violated) {
+        shrink(finding, attempt);
+    }
+    if (finding->text.len == 0) {
+        lapse_out_bytes(&finding->text, attempt->text, attempt->text_bytes);
+    }
+    finding->skeleton = lapse_skeleton_digest(finding->text.text, finding->text.len);
+    if (grouped(fuzz, finding)) {
+        lapse_out_free(&finding->text);
+        return LAPSE_OK;
+    }
+    fuzz->finding_count++;
+    return save(fuzz, finding, err);
+}
+
+/* How many findings there are that looked like this one; the last of them. */
+static size_t alike(struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *attempt,
+                    struct lapse_cli_finding **ret_last) {
+    size_t count = 0;
+    for (size_t i = 0; i < fuzz->finding_count; i++) {
+        struct lapse_cli_finding *finding = &fuzz->findings[i];
+        bool both_broken = finding->signature.id == NULL && attempt->signature.id == NULL;
+        if (both_broken || lapse_trial_same(&finding->signature, &attempt->signature)) {
+            *ret_last = finding;
+            count += finding->count < ALIKE_MAX ? (size_t)finding->count : ALIKE_MAX;
+        }
+    }
+    return count;
+}
+
+/* What the process tells: the numbers, then the text. */
+static void shrink(struct lapse_cli_finding *finding, const struct lapse_attempt *attempt) {
+    int ends[2];
+    struct lapse_cli_finding told;
+    char bytes[READ_BYTES];
+    size_t head = 0;
+    if (pipe(ends) != 0) {
+        return;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)close(ends[0]);
+        shrink_apart(attempt, ends[1]);
+    }
+    (void)close(ends[1]);
+    for (ssize_t got = 1; pid > 0 && got != 0;) {
+        bool heads = head < sizeof told;
+        got = heads ? read(ends[0], (char *)&told + head, sizeof told - head)
+                    : read(ends[0], bytes, sizeof bytes);
+        if (got < 0) {
+            got = errno == EINTR ? 1 : 0;
+        } else if (heads) {
+            head += (size_t)got;
+        } else {
+            lapse_out_bytes(&finding->text, bytes, (size_t)got);
+        }
+    }
+    (void)close(ends[0]);
+    int status = 0;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (head == sizeof told && finding->text.len > 0) {
+        finding->shrunk = true;
+        finding->minimal = told.minimal;
+        finding->needs_fault = told.needs_fault;
+        finding->steps_before = told.steps_before;
+        finding->steps = told.steps;
+        finding->faults = told.faults;
+        finding->events_before = told.events_before;
+        finding->events = told.events;
+        finding->tries = told.tries;
+    }
+}
+
+/* Does not return. */
+static void shrink_apart(const struct lapse_attempt *attempt, int fd) {
+    struct lapse_shrunk shrunk;
+    struct lapse_file file;
+    struct lapse_cli_finding told = {.run = attempt->run};
+    (void)alarm(SHRINK_SECONDS_MAX);
+    const struct lapse_shrink_options options = {
+        .alloc = lapse_alloc_libc(), .arena = lapse_arena_open(), .seed = 1, .no_model = true};
+    if (lapse_file_load(options.alloc, "finding.yaml", attempt->text, attempt->text_bytes, &file) !=
+            LAPSE_OK ||
+        lapse_shrink_plan(file.plans[0], &options, &shrunk, NULL) != LAPSE_OK || !shrunk.fails) {
+        _exit(1);
+    }
+    told.minimal = shrunk.minimal;
+    told.needs_fault = shrunk.needs_fault;
+    told.steps_before = shrunk.before.steps;
+    told.steps = shrunk.after.steps;
+    told.faults = shrunk.after.faults;
+    told.events_before = shrunk.before.events;
+    told.events = shrunk.after.events;
+    told.tries = shrunk.tries;
+    bool sent = write(fd, &told, sizeof told) == (ssize_t)sizeof told;
+    for (size_t at = 0; sent && at < shrunk.text.bytes;) {
+        ssize_t got = write(fd, shrunk.text.text + at, shrunk.text.bytes - at);
+        sent = got > 0 || errno == EINTR;
+        at += got > 0 ? (size_t)got : 0;
+    }
+    _exit(0);
+}
+
+/* Whether one of the same contract and shape is there already, which then counts it. */
+static bool grouped(struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding) {
+    for (size_t i = 0; i < fuzz->finding_count; i++) {
+        struct lapse_cli_finding *other = &fuzz->findings[i];
+        if (other->signature.id == finding->signature.id && other->skeleton == finding->skeleton) {
+            other->count++;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum lapse_status save(const struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding,
+                              struct lapse_error *err) {
+    const char *folder = fuzz->options->findings;
+    const char *id = finding->signature.id != NULL ? finding->signature.id : "lapse";
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        return lapse_error_set(err, LAPSE_IO, "%s: the folder for findings cannot be made (%s)",
+                               folder, strerror(errno));
+    }
+    (void)snprintf(finding->path, sizeof finding->path, "%s/%s-%06" PRIx64 ".yaml", folder, id,
+                   finding->skeleton & 0xffffff);
+    FILE *file = fopen(finding->path, "w");
+    bool good = file != NULL &&
+                fwrite(finding->text.text, 1, finding->text.len, file) == finding->text.len;
+    good = (file == NULL || fclose(file) == 0) && good;
+    return good ? LAPSE_OK
+                : lapse_error_set(err, LAPSE_IO, "%s: the finding cannot be saved (%s)",
+                                  finding->path, strerror(errno));
+}

@@ -1,0 +1,230 @@
+/* One round of a campaign in a few processes. Each inherits what the campaign knows, makes its
+ * stretch of the runs and pipes what came of them; the parent takes it all in by rising number. A
+ * process that dies takes one run along, which is told; the rest of its stretch goes to another. */
+#define _DEFAULT_SOURCE 1
+
+#include <errno.h>
+#include <malloc.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+enum { READ_BYTES = 65536, RUN_SECONDS_MAX = 20, KEPT_BYTES = 32 << 20, DEATHS_MAX = 16 };
+
+/* A process, and its stretch [at, end) of the round. */
+struct crew {
+    size_t at, end;
+    pid_t pid;
+    int fd;
+    struct lapse_out told;
+};
+
+static bool start(const struct lapse_cli_fuzz *fuzz, struct crew *crew);
+static void work(const struct lapse_cli_fuzz *fuzz, const struct crew *crew, int fd);
+static bool send_all(int fd, const void *bytes, size_t count);
+static bool hear(struct crew *crew);
+static enum lapse_status take_in(struct lapse_cli_fuzz *fuzz, struct crew *crew,
+                                 struct lapse_error *err);
+static enum lapse_status take_record(struct lapse_cli_fuzz *fuzz, const struct crew *crew,
+                                     size_t *at, struct lapse_error *err);
+static enum lapse_status take_death(struct lapse_cli_fuzz *fuzz, struct crew *crew, int status,
+                                    struct lapse_error *err);
+
+enum lapse_status lapse_cli_fuzz_round(struct lapse_cli_fuzz *fuzz, size_t count,
+                                       struct lapse_error *err) {
+    struct crew crews[LAPSE_CLI_JOBS_MAX];
+    struct pollfd polled[LAPSE_CLI_JOBS_MAX];
+    size_t jobs = fuzz->jobs < count ? fuzz->jobs : count, running = jobs;
+    enum lapse_status status = LAPSE_OK;
+    for (size_t i = 0; i < jobs; i++) {
+        crews[i] = (struct crew){.at = count * i / jobs, .end = count * (i + 1) / jobs, .fd = -1};
+        lapse_out_init(&crews[i].told, lapse_alloc_libc());
+        if (!start(fuzz, &crews[i])) {
+            return lapse_error_set(err, LAPSE_IO, "no process for runs: %s", strerror(errno));
+        }
+    }
+    while (running > 0) {
+        for (size_t i = 0; i < jobs; i++) {
+            polled[i] = (struct pollfd){crews[i].fd, POLLIN, 0};
+        }
+        (void)poll(polled, (nfds_t)jobs, -1);
+        for (size_t i = 0; i < jobs; i++) {
+            if (crews[i].fd >= 0 && polled[i].revents != 0 && !hear(&crews[i])) {
+                running--;
+            }
+        }
+    }
+    for (size_t i = 0; i < jobs; i++) {
+        if (status == LAPSE_OK) {
+            status = take_in(fuzz, &crews[i], err);
+        }
+        lapse_out_free(&crews[i].told);
+    }
+    fuzz->next += count;
+    return status;
+}
+
+static bool start(const struct lapse_cli_fuzz *fuzz, struct crew *crew) {
+    int ends[2];
+    if (pipe(ends) != 0) {
+        return false;
+    }
+    crew->pid = fork();
+    if (crew->pid == 0) {
+        (void)close(ends[0]);
+        work(fuzz, crew, ends[1]);
+    }
+    (void)close(ends[1]);
+    crew->fd = ends[0];
+    return crew->pid > 0;
+}
+
+/* Does not return. */
+static void work(const struct lapse_cli_fuzz *fuzz, const struct crew *crew, int fd) {
+    const lapse_alloc *alloc = lapse_alloc_libc();
+    struct lapse_arena *arena = lapse_arena_open();
+    struct lapse_diversity *diversity = calloc(1, sizeof *diversity);
+    bool good = diversity != NULL;
+#ifdef M_TRIM_THRESHOLD
+    (void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+    (void)mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
+#endif
+    for (size_t i = crew->at; good && i < crew->end; i++) {
+        struct lapse_attempt attempt;
+        (void)alarm(RUN_SECONDS_MAX);
+        good = lapse_campaign_attempt(fuzz->campaign,
+                                      lapse_cli_fuzz_number(fuzz, fuzz->next + i), arena, diversity,
+                                      &attempt) == LAPSE_OK &&
+               send_all(fd, &attempt, sizeof attempt) &&
+               send_all(fd, attempt.states, attempt.state_count * sizeof *attempt.states) &&
+               send_all(fd, attempt.text, attempt.text == NULL ? 0 : attempt.text_bytes);
+        lapse_attempt_free(alloc, &attempt);
+    }
+    good = good && send_all(fd, diversity, sizeof *diversity);
+    _exit(good ? 0 : LAPSE_EXIT_BUG);
+}
+
+static bool send_all(int fd, const void *bytes, size_t count) {
+    const char *at = bytes;
+    while (count > 0) {
+        ssize_t sent = write(fd, at, count);
+        if (sent < 0 && errno != EINTR) {
+            return false;
+        }
+        at += sent > 0 ? sent : 0;
+        count -= sent > 0 ? (size_t)sent : 0;
+    }
+    return true;
+}
+
+/* False at the end of what the process tells. */
+static bool hear(struct crew *crew) {
+    char bytes[READ_BYTES];
+    ssize_t got = read(crew->fd, bytes, sizeof bytes);
+    if (got > 0) {
+        lapse_out_bytes(&crew->told, bytes, (size_t)got);
+    }
+    if (got > 0 || (got < 0 && errno == EINTR)) {
+        return true;
+    }
+    (void)close(crew->fd);
+    crew->fd = -1;
+    return false;
+}
+
+static enum lapse_status take_in(struct lapse_cli_fuzz *fuzz, struct crew *crew,
+                                 struct lapse_error *err) {
+    enum lapse_status status = LAPSE_OK;
+    for (int deaths = 0; status == LAPSE_OK; deaths++) {
+        size_t at = 0;
+        int ended = 0;
+        while (waitpid(crew->pid, &ended, 0) < 0 && errno == EINTR) {
+        }
+        while (status == LAPSE_OK && crew->at < crew->end) {
+            size_t before = at;
+            status = take_record(fuzz, crew, &at, err);
+            if (at == before) {
+                break;
+            }
+            crew->at++;
+        }
+        if (status == LAPSE_OK && crew->told.len - at == sizeof fuzz->diversity) {
+            struct lapse_diversity *drawn = malloc(sizeof *drawn);
+            if (drawn != NULL) {
+                memcpy(drawn, crew->told.text + at, sizeof *drawn);
+                lapse_diversity_join(&fuzz->diversity, drawn);
+            }
+            free(drawn);
+        }
+        if (status != LAPSE_OK || crew->at == crew->end || deaths == DEATHS_MAX) {
+            break;
+        }
+        status = take_death(fuzz, crew, ended, err);
+    }
+    return status;
+}
+
+/* *at stays where it is if no whole record stands there. */
+static enum lapse_status take_record(struct lapse_cli_fuzz *fuzz, const struct crew *crew,
+                                     size_t *at, struct lapse_error *err) {
+    struct lapse_attempt attempt;
+    if (crew->told.len - *at < sizeof attempt) {
+        return LAPSE_OK;
+    }
+    memcpy(&attempt, crew->told.text + *at, sizeof attempt);
+    size_t states = attempt.state_count * sizeof *attempt.states;
+    size_t text = attempt.text == NULL ? 0 : attempt.text_bytes;
+    if (crew->told.len - *at - sizeof attempt < states + text) {
+        return LAPSE_OK;
+    }
+    char *copy = malloc(states + text + 1);
+    if (copy == NULL) {
+        return lapse_error_set(err, LAPSE_NOMEM, "memory ran out");
+    }
+    memcpy(copy, crew->told.text + *at + sizeof attempt, states + text);
+    copy[states + text] = '\0';
+    attempt.states = (uint64_t *)(void *)copy;
+    attempt.text = attempt.text == NULL ? NULL : copy + states;
+    enum lapse_status status = lapse_campaign_take(fuzz->campaign, &attempt);
+    if (status == LAPSE_OK) {
+        status = lapse_cli_fuzz_find(fuzz, &attempt, err);
+    }
+    free(copy);
+    *at += sizeof attempt + states + text;
+    return status;
+}
+
+/* Tells the run that a process died of, and starts another behind it. */
+static enum lapse_status take_death(struct lapse_cli_fuzz *fuzz, struct crew *crew, int status,
+                                    struct lapse_error *err) {
+    struct lapse_attempt attempt = {.parent = -1, .outcome = LAPSE_TRIAL_BROKEN};
+    struct lapse_emitted text = {.alloc = lapse_alloc_libc()};
+    attempt.run = lapse_cli_fuzz_number(fuzz, fuzz->next + crew->at);
+    if (WIFSIGNALED(status)) {
+        lapse_error_set(err, LAPSE_BUG, "the process died of signal %d", WTERMSIG(status));
+    } else {
+        lapse_error_set(err, LAPSE_BUG, "the process ended with code %d", WEXITSTATUS(status));
+    }
+    memcpy(attempt.why, err->message, sizeof attempt.why);
+    enum lapse_status done = lapse_campaign_document(fuzz->campaign, attempt.run, &text);
+    attempt.text = text.text;
+    attempt.text_bytes = text.bytes;
+    done = done == LAPSE_OK ? lapse_campaign_take(fuzz->campaign, &attempt) : done;
+    done = done == LAPSE_OK ? lapse_cli_fuzz_find(fuzz, &attempt, err) : done;
+    lapse_emitted_free(&text);
+    crew->at++;
+    crew->told.len = 0;
+    if (done != LAPSE_OK || crew->at == crew->end) {
+        return done;
+    }
+    if (!start(fuzz, crew)) {
+        return lapse_error_set(err, LAPSE_IO, "no process for runs: %s", strerror(errno));
+    }
+    while (hear(crew)) {
+    }
+    return LAPSE_OK;
+}

@@ -1,0 +1,110 @@
+/* What a campaign prints: on stderr how it goes, on stdout what it found. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+enum { STATUS_SECONDS_LIVE = 1, STATUS_SECONDS = 30, DAY_SECONDS = 86400 };
+
+static void print_finding(const struct lapse_cli_fuzz *fuzz,
+                          const struct lapse_cli_finding *finding);
+static void print_diversity(const struct lapse_cli_fuzz *fuzz);
+
+int64_t lapse_cli_clock_ns(void) {
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * LAPSE_NS_PER_S + now.tv_nsec;
+}
+
+void lapse_cli_fuzz_begin(const struct lapse_cli_fuzz *fuzz) {
+    size_t rules = 0;
+    (void)lapse_rule_table(&rules);
+    (void)printf("lapse %s, %zu contracts, seed %" PRIu64 ", %zu job%s, findings in %s\n",
+                 LAPSE_CLI_VERSION, rules, fuzz->options->seed, fuzz->jobs,
+                 fuzz->jobs == 1 ? "" : "s", fuzz->options->findings);
+    (void)fflush(stdout);
+}
+
+/* A line a second on a terminal, over the one before; else one each half minute. */
+void lapse_cli_fuzz_status(struct lapse_cli_fuzz *fuzz, bool last) {
+    const struct lapse_campaign_totals *totals = lapse_campaign_totals(fuzz->campaign);
+    bool live = isatty(STDERR_FILENO) == 1;
+    int64_t now = lapse_cli_clock_ns();
+    int64_t each = (live ? STATUS_SECONDS_LIVE : STATUS_SECONDS) * LAPSE_NS_PER_S;
+    if (fuzz->options->verbose < 0 || (!last && now - fuzz->shown_ns < each)) {
+        return;
+    }
+    double seconds = (double)(now - fuzz->began_ns) / 1e9;
+    size_t states = lapse_campaign_states(fuzz->campaign);
+    (void)fprintf(stderr,
+                  "%s  %d:%02d   %" PRIu64 " runs   %.0f/s   %" PRIu64
+                  " d simulated   %zu states, %zu new   %zu finding%s%s",
+                  live ? "\r" : "", (int)seconds / 60, (int)seconds % 60, totals->runs,
+                  seconds > 0 ? (double)totals->runs / seconds : 0.0,
+                  totals->simulated_s / DAY_SECONDS, states, states - fuzz->states_shown,
+                  fuzz->finding_count, fuzz->finding_count == 1 ? "" : "s",
+                  live && !last ? "\033[K" : "\n");
+    fuzz->shown_ns = now;
+    fuzz->states_shown = states;
+}
+
+void lapse_cli_fuzz_end(const struct lapse_cli_fuzz *fuzz) {
+    const struct lapse_campaign_totals *totals = lapse_campaign_totals(fuzz->campaign);
+    for (size_t i = 0; i < fuzz->finding_count; i++) {
+        print_finding(fuzz, &fuzz->findings[i]);
+    }
+    (void)printf("%" PRIu64 " runs (%" PRIu64 " drawn anew), %" PRIu64 " events, %" PRIu64
+                 " d simulated\n%zu states, the last new one in run %" PRIu64
+                 "; corpus of %zu documents\n",
+                 totals->runs, totals->drawn, totals->events, totals->simulated_s / DAY_SECONDS,
+                 lapse_campaign_states(fuzz->campaign), totals->states_at,
+                 lapse_campaign_corpus(fuzz->campaign));
+    (void)printf("%" PRIu64 " passed, %" PRIu64 " violated, %" PRIu64 " cut short, %" PRIu64
+                 " made no sense, %" PRIu64 " broke lapse\n",
+                 totals->outcomes[LAPSE_TRIAL_PASSED], totals->outcomes[LAPSE_TRIAL_VIOLATED],
+                 totals->outcomes[LAPSE_TRIAL_INCONCLUSIVE] + totals->unmet,
+                 totals->outcomes[LAPSE_TRIAL_REFUSED], totals->outcomes[LAPSE_TRIAL_BROKEN]);
+    if (fuzz->options->verbose > 0) {
+        print_diversity(fuzz);
+    }
+}
+
+static void print_finding(const struct lapse_cli_fuzz *fuzz,
+                          const struct lapse_cli_finding *finding) {
+    (void)fuzz;
+    if (finding->signature.id == NULL) {
+        (void)printf("BROKEN    lapse itself, in run %" PRIu64 ": %s\n", finding->run,
+                     finding->why);
+    } else {
+        const struct lapse_contract *contract = lapse_contract_find(finding->signature.id);
+        (void)printf("VIOLATED  %s in run %" PRIu64 " after %.1f s: %s\n", finding->signature.id,
+                     finding->run, finding->seconds, contract != NULL ? contract->sentence : "");
+    }
+    if (finding->shrunk) {
+        (void)printf("          %zu > %zu steps, %zu > %zu events, %zu fault%s, %zu tries%s\n",
+                     finding->steps_before, finding->steps, finding->events_before,
+                     finding->events, finding->faults, finding->faults == 1 ? "" : "s",
+                     finding->tries, finding->minimal ? ", nothing can be left out" : "");
+    }
+    (void)printf("saved     %s, seen %" PRIu64 " time%s\n", finding->path, finding->count,
+                 finding->count == 1 ? "" : "s");
+    (void)printf("replay    lapse replay %s:1\n", finding->path);
+}
+
+static void print_diversity(const struct lapse_cli_fuzz *fuzz) {
+    const struct lapse_trait_row *row;
+    for (size_t i = 0; (row = lapse_trait_row(i)) != NULL; i++) {
+        struct lapse_bytes option;
+        (void)printf("%s:", row->word);
+        for (size_t k = 0; lapse_trait_option(row, k, &option); k++) {
+            (void)printf("%s %.*s %" PRIu64, k > 0 ? "," : "", (int)option.len,
+                         (const char *)option.data, fuzz->diversity.counts[i][k]);
+        }
+        (void)printf("\n");
+    }
+}

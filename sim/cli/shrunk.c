@@ -1,0 +1,104 @@
+/* What is said of a shrunk failure: a few lines, each an answer to a question. */
+#include "shrunk.h"
+
+#include <string.h>
+
+enum part { EVENTS, FAULTS, STEPS };
+
+static void draw_sizes(struct lapse_out *out, const struct lapse_cli_sizes *sizes, enum part part);
+static size_t size_at(const struct lapse_cli_sizes *sizes, size_t index, enum part part);
+static void draw_fault(struct lapse_out *out, const struct lapse_shrunk *shrunk);
+static void draw_threshold(struct lapse_out *out, const struct lapse_shrink_threshold *threshold);
+static void draw_others(struct lapse_out *out, const struct lapse_shrunk *shrunk);
+
+void lapse_cli_sizes_take(void *ctx, const struct lapse_shrink_size *size, size_t tries) {
+    struct lapse_cli_sizes *sizes = ctx;
+    (void)tries;
+    if (sizes->count == LAPSE_CLI_SIZES_MAX) {
+        sizes->count--; /* the last one is always the one that counts */
+    }
+    sizes->items[sizes->count++] = *size;
+}
+
+void lapse_cli_sizes_draw(struct lapse_out *out, const struct lapse_cli_sizes *sizes,
+                          const struct lapse_shrunk *shrunk) {
+    draw_sizes(out, sizes, EVENTS);
+    lapse_out_text(out, " events, ");
+    draw_sizes(out, sizes, STEPS);
+    lapse_out_text(out, " steps, ");
+    draw_sizes(out, sizes, FAULTS);
+    lapse_out_format(out, " faults, %zu tries", shrunk->tries);
+}
+
+void lapse_cli_shrunk_draw(struct lapse_out *out, const struct lapse_shrunk *shrunk) {
+    draw_fault(out, shrunk);
+    for (size_t i = 0; i < shrunk->threshold_count; i++) {
+        lapse_out_text(out, i == 0 ? "    threshold         " : "                      ");
+        draw_threshold(out, &shrunk->thresholds[i]);
+    }
+    if (shrunk->threshold_count == 0) {
+        lapse_out_text(out, "    threshold         none: no number of it decides alone\n");
+    }
+    lapse_out_format(out,
+                     shrunk->stable ? "    stability         replayed %d times, same digest %016llx\n"
+                                    : "    stability         %d replays did not agree (%016llx)\n",
+                     LAPSE_SHRINK_REPLAYS, (unsigned long long)shrunk->digest);
+    lapse_out_text(out, shrunk->minimal
+                            ? "    minimal           yes: without any one line, word or client of it "
+                              "it does not fail\n"
+                            : "    minimal           not proved: the tries ran out\n");
+    draw_others(out, shrunk);
+}
+
+/* At most six, each at most two thirds of the one before. */
+static void draw_sizes(struct lapse_out *out, const struct lapse_cli_sizes *sizes, enum part part) {
+    size_t shown = 0, last = 0;
+    for (size_t i = 0; i + 1 < sizes->count && shown < 5; i++) {
+        size_t size = size_at(sizes, i, part);
+        bool next = shown == 0 || (3 * size <= 2 * last && size > 0);
+        if (next && size > size_at(sizes, sizes->count - 1, part)) {
+            lapse_out_format(out, "%zu > ", size);
+            last = size;
+            shown++;
+        }
+    }
+    lapse_out_format(out, "%zu",
+                     sizes->count > 0 ? size_at(sizes, sizes->count - 1, part) : (size_t)0);
+}
+
+static size_t size_at(const struct lapse_cli_sizes *sizes, size_t index, enum part part) {
+    const struct lapse_shrink_size *size = &sizes->items[index];
+    return part == EVENTS ? size->events : part == FAULTS ? size->faults : size->steps;
+}
+
+static void draw_fault(struct lapse_out *out, const struct lapse_shrunk *shrunk) {
+    lapse_out_text(out, "    needs a fault?    ");
+    if (!shrunk->needs_fault) {
+        lapse_out_text(out, "no. It happens where nothing goes wrong, which is the worse kind.\n");
+        return;
+    }
+    lapse_out_text(out, "yes: ");
+    for (size_t i = 0; i < shrunk->fault_count; i++) {
+        lapse_out_text(out, i > 0 ? ", and " : "");
+        (void)lapse_out_safe_text(out, shrunk->faults[i]);
+    }
+    lapse_out_text(out, shrunk->fault_count > 1 ? ". Without any one of them it does not fail.\n"
+                                                : ". Without it it does not fail.\n");
+}
+
+/* "`for: 40s` in line 5: fails from 25s+1ns on, right up to 25s". */
+static void draw_threshold(struct lapse_out *out, const struct lapse_shrink_threshold *threshold) {
+    lapse_out_format(out,
+                     threshold->above ? "`%s: %s` in line %d: fails from %s on, right up to %s\n"
+                                      : "`%s: %s` in line %d: fails up to %s, right from %s on\n",
+                     threshold->word, threshold->value, threshold->place.line, threshold->fails,
+                     threshold->passes);
+}
+
+static void draw_others(struct lapse_out *out, const struct lapse_shrunk *shrunk) {
+    for (size_t i = 0; i < shrunk->other_count; i++) {
+        lapse_out_format(out, "    met beside it %s: ", shrunk->others[i].signature.id);
+        (void)lapse_out_safe_text(out, shrunk->others[i].message);
+        lapse_out_text(out, "\n");
+    }
+}
