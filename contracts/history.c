@@ -114,6 +114,32 @@ void lapse_history_cut(struct lapse_history *history, const struct lapse_history
     history->truncated = mark->truncated;
 }
 
+struct lapse_answer lapse_answer_of(const struct lapse_result *result) {
+    bool tells = result->verb == LAPSE_VERB_ACQUIRE || result->verb == LAPSE_VERB_EXTEND ||
+                 result->verb == LAPSE_VERB_INSPECT || result->verb == LAPSE_VERB_SESSION ||
+                 result->verb == LAPSE_VERB_KEEPALIVE;
+    return (struct lapse_answer){
+        .status = result->status,
+        .at = result->at,
+        .wall = result->wall,
+        .revision = result->revision,
+        .end = result->end,
+        .left = result->left,
+        .renewed = result->renewed,
+        .has_token = tells && result->status == LAPSE_OK,
+        .token = result->token,
+        .watcher = result->watcher,
+        .value = result->value,
+        .owner = result->owner,
+        .item_count = result->item_count,
+        .items = result->items,
+        .more = result->more,
+        .repeated = result->repeated,
+        .answer_count = result->answer_count,
+        .answers = result->answers,
+    };
+}
+
 static const struct lapse_history_event *store(struct lapse_history *history,
                                                const struct lapse_history_event *event) {
     if (!lapse_alloc_grow(history->alloc, (void **)&history->events, &history->cap,

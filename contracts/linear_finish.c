@@ -100,7 +100,9 @@ static bool finish_use(struct lapse_linear_split *split, struct lapse_linear_pro
         *use = *use == LAPSE_USE_RENEWED ? *use : (int64_t)LAPSE_USE_NONE;
         return true;
     }
-    if (may_be_lost(&split->terms, call) || (idle->capped && *use == LAPSE_USE_BY_RULE)) {
+    const struct lapse_linear_terms *terms = &split->terms;
+    bool loose = terms->by_wall || terms->early_ns > 0 || terms->late_ns > 0;
+    if (loose || may_be_lost(terms, call) || (idle->capped && *use == LAPSE_USE_BY_RULE)) {
         *use = LAPSE_USE_ANY;
     }
     call->branches = *use == LAPSE_USE_RENEWED ? 1 : 2;

@@ -23,8 +23,9 @@ static bool take_event(struct lapse_linear_split *split, const struct lapse_hist
                        int64_t *down_since);
 static void take_clock(struct lapse_linear_terms *terms, const struct lapse_history_event *event);
 static void take_message(struct lapse_linear_sent *sent, const struct lapse_history_event *event);
-static bool take_tenure(struct lapse_linear_split *split, const struct lapse_history_event *event,
+static bool take_tenure(struct lapse_linear_split *split, int64_t at, bool machine,
                         int64_t down_since);
+static bool take_role(struct lapse_linear_split *split, const struct lapse_history_event *event);
 static const char *not_judged(const struct lapse_setup *setup, const struct lapse_outside *outside,
                               bool crashed);
 static void take_repeated(struct lapse_linear_split *split);
@@ -37,6 +38,7 @@ static bool add_batch(struct lapse_linear_split *split, const struct lapse_comma
 static bool add_part(struct lapse_linear_split *split, struct lapse_linear_part *part,
                      struct place *ret);
 static int32_t chain_of(const struct place *places, size_t count, int32_t problem);
+static void take_policies(struct lapse_linear_split *split);
 static bool make_problems(struct lapse_linear_split *split);
 static void split_free(struct lapse_linear_split *split);
 
@@ -52,8 +54,6 @@ enum lapse_status lapse_linear_history_read(const lapse_alloc *alloc,
     if (done) {
         ret->not_judged = not_judged(split.setup, &outside, crashed);
         split.terms.walls = split.terms.walls && !outside.node_wall;
-        ret->store->clocks =
-            (struct lapse_linear_clocks){split.terms.rate_ppb, split.terms.slack_ns};
         done = ret->not_judged != NULL || make_problems(&split);
     }
     split_free(&split);
@@ -179,8 +179,10 @@ static bool take_event(struct lapse_linear_split *split, const struct lapse_hist
     case LAPSE_HISTORY_TENURE: {
         int64_t from = *down_since;
         *down_since = INT64_MIN;
-        return take_tenure(split, event, from);
+        return take_tenure(split, event->at.ns, event->u.tenure.machine, from);
     }
+    case LAPSE_HISTORY_ROLE:
+        return take_role(split, event);
     default:
         return true;
     }
@@ -202,6 +204,7 @@ static void take_clock(struct lapse_linear_terms *terms, const struct lapse_hist
                  event->u.clock.after.wall.ns > right ||
                  event->u.clock.after.wall.ns < right - (tick > 1 ? tick : 0);
     terms->walls = terms->walls && (terms->bound_ns > 0 || !(moved || drifts));
+    terms->wall_moved = terms->wall_moved || moved || drifts;
 }
 
 static void take_message(struct lapse_linear_sent *sent, const struct lapse_history_event *event) {
@@ -212,7 +215,7 @@ static void take_message(struct lapse_linear_sent *sent, const struct lapse_hist
 }
 
 /* A store that gave up and was opened again was down since some instant after it last began. */
-static bool take_tenure(struct lapse_linear_split *split, const struct lapse_history_event *event,
+static bool take_tenure(struct lapse_linear_split *split, int64_t at, bool machine,
                         int64_t down_since) {
     struct lapse_linear_terms *terms = &split->terms;
     if (down_since == INT64_MIN) {
@@ -223,19 +226,25 @@ static bool take_tenure(struct lapse_linear_split *split, const struct lapse_his
         return false;
     }
     terms->restarts[terms->restart_count++] =
-        (struct lapse_linear_restart){down_since, event->at.ns, event->u.tenure.machine};
+        (struct lapse_linear_restart){down_since, at, machine};
     return true;
+}
+
+/* The next leader begins a tenure, at some instant after the last one was told of. */
+static bool take_role(struct lapse_linear_split *split, const struct lapse_history_event *event) {
+    const struct lapse_history_event *before = split->leads;
+    if (event->u.role.role != LAPSE_ROLE_LEADER ||
+        (before != NULL && event->u.role.epoch <= before->u.role.epoch)) {
+        return true;
+    }
+    split->leads = event;
+    return before == NULL || take_tenure(split, event->at.ns, false, before->at.ns);
 }
 
 static const char *not_judged(const struct lapse_setup *setup, const struct lapse_outside *outside,
                               bool crashed) {
     if (setup == NULL) {
         return "the history does not begin with its setup";
-    }
-    for (int policy = 0; policy < LAPSE_POLICIES; policy++) {
-        if (setup->policies.value[policy] != 0) {
-            return "its policies are not strict's";
-        }
     }
     if (!lapse_outside_judges(outside, "LIN-01")) {
         return "the run left what the contract rests on";
@@ -249,7 +258,32 @@ static const char *not_judged(const struct lapse_setup *setup, const struct laps
     return NULL;
 }
 
+/* What a policy keeps the search from is left out, and told: keys or leases, if there are any. */
+static void take_policies(struct lapse_linear_split *split) {
+    struct lapse_linear_problems *problems = split->problems;
+    const char *keys = lapse_linear_policy_keys(split);
+    const char *leases = lapse_linear_policy_leases(split);
+    split->no_keys = keys != NULL;
+    split->no_leases = leases != NULL;
+    problems->store->clocks.rate_ppb = split->terms.rate_ppb;
+    problems->store->clocks.slack_ns = split->terms.slack_ns;
+    lapse_linear_policy_clocks(split, &problems->store->clocks);
+    lapse_linear_policy_terms(split);
+    for (size_t i = 0; i < split->sent_count; i++) {
+        enum lapse_verb verb = split->sent[i].invoke->u.invoke.request.command.verb;
+        bool lease = lapse_linear_of_lease(verb);
+        bool batch = verb == LAPSE_VERB_BATCH;
+        if ((lease || batch) && leases != NULL) {
+            problems->left_out = leases;
+        }
+        if (!lease && keys != NULL) {
+            problems->left_out = keys;
+        }
+    }
+}
+
 static bool make_problems(struct lapse_linear_split *split) {
+    take_policies(split);
     take_repeated(split);
     for (size_t i = 0; i < split->sent_count; i++) {
         const struct lapse_linear_sent *sent = &split->sent[i];

@@ -554,10 +554,6 @@ Test(linear_history, leaves_nothing_behind_when_memory_runs_out) {
 }
 
 /* Changes a setup, or a run, so that it is not judged. */
-static void other_policies(struct lapse_setup *setup) {
-    setup->policies = lapse_policies_of(LAPSE_PROFILE_NATS);
-}
-
 static void no_bound(struct lapse_setup *setup) {
     setup->rate_ppb = SECOND;
 }
@@ -571,7 +567,7 @@ static void syncs_at_times(struct lapse_setup *setup) {
 }
 
 Test(linear_history, says_why_it_does_not_judge) {
-    static void (*const changes[])(struct lapse_setup *) = {other_policies, no_bound, keeps_nothing,
+    static void (*const changes[])(struct lapse_setup *) = {no_bound, keeps_nothing,
                                                             syncs_at_times};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         struct builder b;

@@ -12,25 +12,38 @@ enum { UNTOLD = -1, RENEWALS_A_SPAN = 30 };
 static void start(const void *ctx, int64_t *ret_state);
 static bool step(const void *ctx, const int64_t *state, const struct lapse_linear_call *call,
                  unsigned branch, int64_t *ret_state);
-static bool put(const struct lapse_linear_call *call, int64_t *state);
-static bool create(const struct lapse_linear_call *call, int64_t *state);
+static bool put(const struct lapse_linear_clocks *clocks, const struct lapse_linear_call *call,
+                int64_t *state);
+static bool create(const struct lapse_linear_clocks *clocks, const struct lapse_linear_call *call,
+                   int64_t *state);
 static bool read_key(const struct lapse_linear_clocks *clocks, const struct lapse_linear_call *call,
                      unsigned branch, int64_t *state);
-static bool remove_key(const struct lapse_linear_call *call, int64_t *state);
-static bool change_term(const struct lapse_linear_call *call, int64_t *state);
-static bool end_term(const struct lapse_linear_call *call, int64_t *state);
-static bool write_entry(const struct lapse_linear_call *call, int64_t *state);
-static void give_term(const struct lapse_linear_call *call, bool was_present, int64_t *state);
+static bool remove_key(const struct lapse_linear_clocks *clocks,
+                       const struct lapse_linear_call *call, int64_t *state);
+static bool change_term(const struct lapse_linear_clocks *clocks,
+                        const struct lapse_linear_call *call, int64_t *state);
+static bool end_term(const struct lapse_linear_clocks *clocks, const struct lapse_linear_call *call,
+                     int64_t *state);
+static bool write_entry(const struct lapse_linear_clocks *clocks,
+                        const struct lapse_linear_call *call, int64_t *state);
+static void give_term(const struct lapse_linear_clocks *clocks,
+                      const struct lapse_linear_call *call, bool was_present, int64_t *state);
 static bool new_rev(const struct lapse_linear_call *call, int64_t *state);
 static bool tells_rev(const struct lapse_linear_call *call, int64_t *state);
-static bool fits_version(const struct lapse_linear_call *call, const int64_t *state);
-static bool right_refusal(const struct lapse_linear_call *call, int64_t *state);
+static bool fits_version(const struct lapse_linear_clocks *clocks,
+                         const struct lapse_linear_call *call, const int64_t *state);
+static bool right_refusal(const struct lapse_linear_clocks *clocks,
+                          const struct lapse_linear_call *call, int64_t *state);
 static bool renew(const struct lapse_linear_clocks *clocks, const struct lapse_linear_call *call,
                   unsigned branch, int64_t *state);
 static bool must_renew(const struct lapse_linear_clocks *clocks,
                        const struct lapse_linear_call *call, const int64_t *state);
 static bool cannot_renew(const struct lapse_linear_clocks *clocks,
                          const struct lapse_linear_call *call, const int64_t *state);
+static bool absent_conflicts(const struct lapse_linear_clocks *clocks,
+                             const struct lapse_linear_call *call, const int64_t *state);
+static void end_entry(const struct lapse_linear_clocks *clocks,
+                      const struct lapse_linear_call *call, int64_t *state);
 static void clear(int64_t *state);
 static bool same(const void *ctx, const struct lapse_linear_call *a,
                  const struct lapse_linear_call *b);
@@ -56,40 +69,48 @@ static void start(const void *ctx, int64_t *ret_state) {
 static bool step(const void *ctx, const int64_t *state, const struct lapse_linear_call *call,
                  unsigned branch, int64_t *ret_state) {
     memcpy(ret_state, state, WORDS * sizeof(*state));
+    bool gives = call->op == LAPSE_KEY_PUT || call->op == LAPSE_KEY_CREATE ||
+                 call->op == LAPSE_KEY_TERM;
+    if (gives && !call->open && call->arg[LAPSE_KEY_ANSWER] == LAPSE_OK &&
+        call->arg[LAPSE_KEY_GIVES] == LAPSE_GIVES_NEVER) {
+        return false;
+    }
     switch (call->op) {
     case LAPSE_KEY_PUT:
-        return put(call, ret_state);
+        return put(ctx, call, ret_state);
     case LAPSE_KEY_CREATE:
-        return create(call, ret_state);
+        return create(ctx, call, ret_state);
     case LAPSE_KEY_READ:
         return read_key(ctx, call, branch, ret_state);
     case LAPSE_KEY_REMOVE:
-        return remove_key(call, ret_state);
+        return remove_key(ctx, call, ret_state);
     case LAPSE_KEY_TERM:
-        return change_term(call, ret_state);
+        return change_term(ctx, call, ret_state);
     default:
-        return end_term(call, ret_state);
+        return end_term(ctx, call, ret_state);
     }
 }
 
-static bool put(const struct lapse_linear_call *call, int64_t *state) {
+static bool put(const struct lapse_linear_clocks *clocks, const struct lapse_linear_call *call,
+                int64_t *state) {
     if (call->open) {
-        return !fits_version(call, state) || write_entry(call, state);
+        return !fits_version(clocks, call, state) || write_entry(clocks, call, state);
     }
     if (call->arg[LAPSE_KEY_ANSWER] != LAPSE_OK) {
-        return right_refusal(call, state);
+        return right_refusal(clocks, call, state);
     }
-    return fits_version(call, state) && write_entry(call, state);
+    return fits_version(clocks, call, state) && write_entry(clocks, call, state);
 }
 
-static bool create(const struct lapse_linear_call *call, int64_t *state) {
+static bool create(const struct lapse_linear_clocks *clocks, const struct lapse_linear_call *call,
+                   int64_t *state) {
     if (call->open) {
-        return state[PRESENT] != 0 || write_entry(call, state);
+        return state[PRESENT] != 0 || write_entry(clocks, call, state);
     }
     if (call->arg[LAPSE_KEY_ANSWER] != LAPSE_OK) {
         return state[PRESENT] != 0;
     }
-    return state[PRESENT] == 0 && write_entry(call, state);
+    return state[PRESENT] == 0 && write_entry(clocks, call, state);
 }
 
 static bool read_key(const struct lapse_linear_clocks *clocks, const struct lapse_linear_call *call,
@@ -107,63 +128,70 @@ static bool read_key(const struct lapse_linear_clocks *clocks, const struct laps
     return renew(clocks, call, branch, state);
 }
 
-static bool remove_key(const struct lapse_linear_call *call, int64_t *state) {
-    bool done = state[PRESENT] != 0 && fits_version(call, state);
+static bool remove_key(const struct lapse_linear_clocks *clocks,
+                       const struct lapse_linear_call *call, int64_t *state) {
+    bool done = (state[PRESENT] != 0 || clocks->deletes_all) && fits_version(clocks, call, state);
     if (!call->open && call->arg[LAPSE_KEY_ANSWER] != LAPSE_OK) {
-        return right_refusal(call, state);
+        return right_refusal(clocks, call, state);
     }
     if (done && !new_rev(call, state)) {
         return false;
     }
     if (done) {
+        int64_t tombstone = state[REV];
         clear(state);
+        state[REV] = clocks->last_record ? tombstone : 0;
     }
     return done || call->open;
 }
 
-static bool change_term(const struct lapse_linear_call *call, int64_t *state) {
-    bool done = state[PRESENT] != 0 && fits_version(call, state);
+static bool change_term(const struct lapse_linear_clocks *clocks,
+                        const struct lapse_linear_call *call, int64_t *state) {
+    bool done = state[PRESENT] != 0 && fits_version(clocks, call, state);
     if (call->open) {
         if (done) {
-            give_term(call, true, state);
+            give_term(clocks, call, true, state);
         }
         return true;
     }
     if (call->arg[LAPSE_KEY_ANSWER] != LAPSE_OK) {
-        return right_refusal(call, state);
+        return right_refusal(clocks, call, state);
     }
     if (!done || !tells_rev(call, state)) {
         return false;
     }
-    give_term(call, true, state);
+    give_term(clocks, call, true, state);
     return true;
 }
 
-static bool end_term(const struct lapse_linear_call *call, int64_t *state) {
+static bool end_term(const struct lapse_linear_clocks *clocks, const struct lapse_linear_call *call,
+                     int64_t *state) {
     if (state[PRESENT] != 0 && state[TERM] == call->arg[LAPSE_KEY_SELF]) {
-        clear(state);
+        end_entry(clocks, call, state);
     }
     return true;
 }
 
 /* The new entry; false if its revision is not above all that were told before. */
-static bool write_entry(const struct lapse_linear_call *call, int64_t *state) {
+static bool write_entry(const struct lapse_linear_clocks *clocks,
+                        const struct lapse_linear_call *call, int64_t *state) {
     bool was_present = state[PRESENT] != 0;
     if (!new_rev(call, state)) {
         return false;
     }
     state[PRESENT] = 1;
     state[VALUE] = call->arg[LAPSE_KEY_TEXT];
-    give_term(call, was_present, state);
+    give_term(clocks, call, was_present, state);
     return true;
 }
 
-static void give_term(const struct lapse_linear_call *call, bool was_present, int64_t *state) {
+static void give_term(const struct lapse_linear_clocks *clocks,
+                      const struct lapse_linear_call *call, bool was_present, int64_t *state) {
     int64_t gives = call->arg[LAPSE_KEY_GIVES];
     int64_t to = call->open ? INT64_MAX : call->return_ns;
     bool keeps = gives == LAPSE_GIVES_KEPT_OR_NONE || gives == LAPSE_GIVES_KEPT_OR_TERM;
     if (gives == LAPSE_GIVES_ENDED) {
-        clear(state);
+        end_entry(clocks, call, state);
     } else if (keeps && was_present) {
         /* Whether such a write is a use is left open: the last use lies between both. */
         state[USED_TO] = state[IDLE] > 0 && to > state[USED_TO] ? to : state[USED_TO];
@@ -201,25 +229,46 @@ static bool tells_rev(const struct lapse_linear_call *call, int64_t *state) {
     return true;
 }
 
-static bool fits_version(const struct lapse_linear_call *call, const int64_t *state) {
+static bool fits_version(const struct lapse_linear_clocks *clocks,
+                         const struct lapse_linear_call *call, const int64_t *state) {
     int64_t version = call->arg[LAPSE_KEY_VERSION];
-    return version == UNTOLD ||
-           (state[PRESENT] != 0 && (state[REV] == UNTOLD || state[REV] == version));
+    if (version == UNTOLD || state[PRESENT] != 0) {
+        return version == UNTOLD || state[REV] == UNTOLD || state[REV] == version;
+    }
+    /* What is absent has a last record, or has none: a tombstone goes after its own term. */
+    bool last = version == 0 || version == state[REV] ||
+                (state[REV] == UNTOLD && version > state[LAST_REV]);
+    return clocks->remembers || (clocks->last_record && last);
 }
 
 /* `absent` without a version; with one `conflict`, which tells the revision that was found. */
-static bool right_refusal(const struct lapse_linear_call *call, int64_t *state) {
+static bool right_refusal(const struct lapse_linear_clocks *clocks,
+                          const struct lapse_linear_call *call, int64_t *state) {
     int64_t told = call->arg[LAPSE_KEY_REV];
     if (call->arg[LAPSE_KEY_ANSWER] != LAPSE_CONFLICT) {
         return state[PRESENT] == 0;
     }
     if (state[PRESENT] == 0) {
-        return told <= 0;
+        return absent_conflicts(clocks, call, state);
     }
     if (told == UNTOLD) {
         return state[REV] == UNTOLD || state[REV] != call->arg[LAPSE_KEY_VERSION];
     }
     return told != 0 && told != call->arg[LAPSE_KEY_VERSION] && tells_rev(call, state);
+}
+
+/* A conflict of what is absent. REV is then that of its last record: 0, nothing is stored. */
+static bool absent_conflicts(const struct lapse_linear_clocks *clocks,
+                             const struct lapse_linear_call *call, const int64_t *state) {
+    int64_t told = call->arg[LAPSE_KEY_REV];
+    if (!clocks->last_record) {
+        return told <= 0 || clocks->remembers;
+    }
+    if (told <= 0) {
+        return call->arg[LAPSE_KEY_VERSION] != 0 || state[REV] != 0;
+    }
+    return told != call->arg[LAPSE_KEY_VERSION] &&
+           (state[REV] == UNTOLD ? told > state[LAST_REV] : told == state[REV]);
 }
 
 /* A use of an idle entry. Branch 0 renews it, branch 1 does not. */
@@ -261,6 +310,13 @@ static bool cannot_renew(const struct lapse_linear_clocks *clocks,
                           LAPSE_NS_PER_S + clocks->rate_ppb, &least) &&
            lapse_ns_add(state[USED_FROM], least, &due) &&
            lapse_ns_sub(due, clocks->slack_ns, &due) && call->return_ns < due;
+}
+
+static void end_entry(const struct lapse_linear_clocks *clocks,
+                      const struct lapse_linear_call *call, int64_t *state) {
+    bool marked = (call->arg[LAPSE_KEY_VERB] & LAPSE_KEY_MARKED) != 0;
+    clear(state);
+    state[REV] = clocks->last_record && marked ? UNTOLD : 0;
 }
 
 /* Absent: nothing of the entry matters but the last revision told. */
@@ -315,7 +371,7 @@ char *lapse_key_print(const struct lapse_linear_store *store, const struct lapse
         (void)snprintf(told, sizeof told, ", rev %" PRId64, call->arg[LAPSE_KEY_REV]);
     }
     bool reads = call->op == LAPSE_KEY_READ;
-    const char *word = lapse_call_word((int)(verb & (LAPSE_KEY_CAPPED - 1)));
+    const char *word = lapse_call_word((int)(verb & (LAPSE_KEY_MARKED - 1)));
     const char *answer = call->open
                              ? "no answer"
                              : lapse_status_word((enum lapse_status)call->arg[LAPSE_KEY_ANSWER]);

@@ -38,6 +38,7 @@ static void start(const void *ctx, int64_t *ret_state) {
     (void)ctx;
     memset(ret_state, 0, WORDS * sizeof(*ret_state));
     ret_state[OWNER] = NOBODY;
+    ret_state[LAST_TOKEN] = -1; /* some systems count from 0 */
 }
 
 static bool step(const void *ctx, const int64_t *state, const struct lapse_linear_call *call,

@@ -30,6 +30,9 @@ static size_t covered(const struct lapse_linear_split *split, const struct listi
                       size_t problem_count);
 
 bool lapse_linear_split_lists(struct lapse_linear_split *split) {
+    if (split->no_keys) {
+        return true;
+    }
     struct listing listing;
     size_t listings = 0;
     for (size_t i = 0; i < split->sent_count; i++) {

@@ -10,6 +10,10 @@
 struct lapse_linear_clocks {
     int64_t rate_ppb; /* rho */
     int64_t slack_ns; /* of readings that are rounded or cut down to ticks */
+    /* What policies let a key do. */
+    bool last_record; /* if_version looks at the last record, be it a tombstone or a marker */
+    bool remembers;   /* ... at a revision that may outlive the entry */
+    bool deletes_all; /* a delete of what is absent is done */
 };
 
 /* ---- Texts by number, in the order of their coming: names, values, owners. */
@@ -96,14 +100,16 @@ enum lapse_key_arg {
 };
 enum {
     LAPSE_KEY_VERB_BITS = 16,
-    LAPSE_KEY_CAPPED = 0x8000
-}; /* beside the verb: the term that idles has a cap */
+    LAPSE_KEY_CAPPED = 0x8000, /* beside the verb: the term that idles has a cap */
+    LAPSE_KEY_MARKED = 0x4000  /* ... its end may leave a marker; an end has this alone */
+};
 enum lapse_key_gives {
     LAPSE_GIVES_NONE = 0, /* no term */
     LAPSE_GIVES_TERM,
     LAPSE_GIVES_KEPT_OR_NONE, /* a live entry's term goes on; else as above */
     LAPSE_GIVES_KEPT_OR_TERM,
-    LAPSE_GIVES_ENDED /* a date that has passed: it is absent at once */
+    LAPSE_GIVES_ENDED, /* a date that has passed: it is absent at once */
+    LAPSE_GIVES_NEVER  /* a term that no store takes: it cannot have been done */
 };
 enum lapse_key_use {
     LAPSE_USE_NONE = 0, /* renews nothing */

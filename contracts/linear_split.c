@@ -5,6 +5,15 @@
 
 enum { UNTOLD = -1 };
 
+/* The term that a write gives. */
+struct given {
+    struct lapse_term term;
+    bool own;         /* the call's, not the bucket's */
+    bool keeps;       /* a live key's end stays */
+    bool words_known; /* `words` are the bucket's throughout */
+    struct lapse_bucket_config words;
+};
+
 static bool key_answered(const struct lapse_linear_part *part, bool *ret_tells);
 static bool lease_answered(const struct lapse_linear_part *part, bool *ret_tells);
 static bool certain(const struct lapse_answer *answer, const int *statuses, size_t count,
@@ -16,9 +25,12 @@ static int64_t use_of(const struct lapse_linear_part *part);
 static bool add_given(struct lapse_linear_split *split, struct lapse_linear_problem *problem,
                       const struct lapse_linear_part *part, struct lapse_linear_call *call);
 static bool term_given(const struct lapse_linear_split *split, const struct lapse_linear_part *part,
-                       struct lapse_term *ret);
+                       struct given *ret);
+static enum lapse_key_gives what_is_given(const struct lapse_linear_split *split,
+                                          const struct given *given,
+                                          const struct lapse_linear_call *call);
 static struct lapse_linear_window term_window(const struct lapse_linear_split *split,
-                                              const struct lapse_term *term,
+                                              const struct given *given,
                                               struct lapse_linear_call *call, bool *ret_ended);
 static bool owner_number(struct lapse_linear_split *split, struct lapse_bytes owner, int64_t *ret);
 static bool text_number(struct lapse_linear_split *split, struct lapse_bytes text, int64_t *ret);
@@ -57,12 +69,15 @@ bool lapse_linear_split_key(struct lapse_linear_split *split, struct lapse_linea
     struct lapse_linear_call call = part->call;
     bool tells;
     call.open = !key_answered(part, &tells);
-    if (!tells) {
+    if (!tells || split->no_keys) {
         return true;
     }
     call.op = (uint8_t)key_op(part->command->verb);
     call.arg[LAPSE_KEY_ANSWER] = call.open ? LAPSE_OK : part->answer->status;
     call.arg[LAPSE_KEY_VERB] = part->command->verb;
+    if (lapse_linear_policy_marks(split, part->command->bucket)) {
+        call.arg[LAPSE_KEY_VERB] |= LAPSE_KEY_MARKED;
+    }
     if (!key_told(split, part, &call)) {
         return false;
     }
@@ -87,6 +102,10 @@ static bool key_answered(const struct lapse_linear_part *part, bool *ret_tells) 
     bool old = reads && command->verb != LAPSE_VERB_HISTORY && command->u.read.has_revision;
     if (old && (!answered || part->answer->status != LAPSE_OK)) {
         *ret_tells = false; /* the revision may be gone, or the key */
+    }
+    if (answered && *ret_tells && part->answer->status == LAPSE_CONFLICT &&
+        !command->u.write.has_if_version) {
+        *ret_tells = false; /* it was sent before, under its request id */
     }
     return answered;
 }
@@ -139,8 +158,10 @@ static bool key_told(struct lapse_linear_split *split, const struct lapse_linear
     int64_t text = UNTOLD;
     call->arg[LAPSE_KEY_VERSION] =
         !reads && command->u.write.has_if_version ? command->u.write.if_version : UNTOLD;
-    call->arg[LAPSE_KEY_REV] =
-        (shows_rev && part->answer->revision > 0) || conflict ? part->answer->revision : UNTOLD;
+    bool told = (shows_rev && part->answer->revision > 0) || conflict;
+    call->arg[LAPSE_KEY_REV] = told && lapse_linear_policy_tells_rev(split, call->op)
+                                   ? part->answer->revision
+                                   : UNTOLD;
     if ((call->op == LAPSE_KEY_PUT || call->op == LAPSE_KEY_CREATE) &&
         !text_number(split, command->u.write.value, &text)) {
         return false;
@@ -175,49 +196,83 @@ static int64_t use_of(const struct lapse_linear_part *part) {
 static bool add_given(struct lapse_linear_split *split, struct lapse_linear_problem *problem,
                       const struct lapse_linear_part *part, struct lapse_linear_call *call) {
     struct lapse_linear_window window = {call->invoke_ns, 0, true};
-    struct lapse_term term;
+    struct given given;
     bool ended = false;
-    bool is_known = term_given(split, part, &term);
-    bool keeps =
-        call->op != LAPSE_KEY_TERM && (part->command->u.write.term.given & LAPSE_TERM_KEEP) != 0;
-    if (is_known && term.given == 0) {
-        call->arg[LAPSE_KEY_GIVES] = keeps ? LAPSE_GIVES_KEPT_OR_NONE : LAPSE_GIVES_NONE;
-        return lapse_linear_split_add(split, problem, call, LAPSE_KEY_SELF) >= 0;
-    }
-    if (is_known && (term.given & (term.given - 1)) != 0) {
+    bool is_known = term_given(split, part, &given);
+    const struct lapse_term *term = &given.term;
+    if (is_known && (term->given & (term->given - 1)) != 0) {
         return true; /* two terms: refused, told or not */
     }
-    if (is_known) {
-        window = term_window(split, &term, call, &ended);
+    enum lapse_key_gives gives = given.keeps ? LAPSE_GIVES_KEPT_OR_TERM : LAPSE_GIVES_TERM;
+    gives = is_known ? what_is_given(split, &given, call) : gives;
+    if (gives == LAPSE_GIVES_NEVER && call->open) {
+        return true;
     }
-    call->arg[LAPSE_KEY_GIVES] = keeps ? LAPSE_GIVES_KEPT_OR_TERM : LAPSE_GIVES_TERM;
-    if (ended && !keeps) {
-        call->arg[LAPSE_KEY_GIVES] = LAPSE_GIVES_ENDED;
-        return lapse_linear_split_add(split, problem, call, LAPSE_KEY_SELF) >= 0;
+    bool ends = gives == LAPSE_GIVES_TERM || gives == LAPSE_GIVES_KEPT_OR_TERM;
+    if (is_known && ends) {
+        window = term_window(split, &given, call, &ended);
     }
+    call->arg[LAPSE_KEY_GIVES] = ended && !given.keeps ? LAPSE_GIVES_ENDED : gives;
     int32_t index = lapse_linear_split_add(split, problem, call, LAPSE_KEY_SELF);
-    return index >= 0 &&
-           lapse_linear_split_end(split, problem, index, LAPSE_KEY_END, LAPSE_KEY_SELF, window);
+    bool begins = ends && call->arg[LAPSE_KEY_GIVES] != LAPSE_GIVES_ENDED;
+    return index >= 0 && (!begins || lapse_linear_split_end(split, problem, index, LAPSE_KEY_END,
+                                                            LAPSE_KEY_SELF, window));
 }
 
 /* The call's own term, else its bucket's. False: a default that is not known. */
 static bool term_given(const struct lapse_linear_split *split, const struct lapse_linear_part *part,
-                       struct lapse_term *ret) {
-    struct lapse_bucket_config words;
-    *ret = part->command->u.write.term;
-    ret->given &= ~(unsigned)LAPSE_TERM_KEEP;
-    if (ret->given != 0 || part->command->verb == LAPSE_VERB_EXPIRE) {
+                       struct given *ret) {
+    const struct lapse_command *command = part->command;
+    bool expires = command->verb == LAPSE_VERB_EXPIRE;
+    ret->words_known = lapse_linear_split_words(split, command->bucket, &ret->words);
+    ret->term = command->u.write.term;
+    ret->keeps = !expires && (ret->term.given & LAPSE_TERM_KEEP) != 0;
+    ret->term.given &= ~(unsigned)LAPSE_TERM_KEEP;
+    ret->own = ret->term.given != 0;
+    bool taken = !ret->own || lapse_linear_policy_own(split, &ret->words);
+    if (!taken && (expires || !ret->words_known)) {
+        return false;
+    }
+    if ((ret->own && taken) || expires) {
         return true;
     }
-    bool is_known = lapse_linear_split_words(split, part->command->bucket, &words);
-    *ret = words.term;
-    return is_known;
+    ret->own = false;
+    if (!ret->keeps && ret->words_known) {
+        ret->keeps = lapse_linear_policy_keeps(split, &ret->words);
+    }
+    if (!lapse_linear_policy_default(split)) {
+        ret->term = (struct lapse_term){0};
+        return true;
+    }
+    ret->term = ret->words.term;
+    return ret->words_known;
+}
+
+/* Whether a write gives a term, and whose. */
+static enum lapse_key_gives what_is_given(const struct lapse_linear_split *split,
+                                          const struct given *given,
+                                          const struct lapse_linear_call *call) {
+    const struct lapse_term *term = &given->term;
+    int64_t span = term->given == LAPSE_TERM_IDLE ? term->idle.ns : term->ttl.ns;
+    bool spans = term->given == LAPSE_TERM_TTL || term->given == LAPSE_TERM_IDLE;
+    bool puts = call->op != LAPSE_KEY_TERM;
+    if (term->given == 0) {
+        return given->keeps && puts ? LAPSE_GIVES_KEPT_OR_NONE : LAPSE_GIVES_NONE;
+    }
+    if (spans && span <= 0) {
+        enum lapse_linear_zero zero = lapse_linear_policy_zero(split, span);
+        return zero == LAPSE_ZERO_ENDS         ? LAPSE_GIVES_ENDED
+               : zero == LAPSE_ZERO_NEVER_ENDS ? LAPSE_GIVES_NONE
+                                               : LAPSE_GIVES_NEVER;
+    }
+    return given->keeps && puts ? LAPSE_GIVES_KEPT_OR_TERM : LAPSE_GIVES_TERM;
 }
 
 static struct lapse_linear_window term_window(const struct lapse_linear_split *split,
-                                              const struct lapse_term *term,
+                                              const struct given *given,
                                               struct lapse_linear_call *call, bool *ret_ended) {
-    int64_t span = term->ttl.ns;
+    const struct lapse_term *term = &given->term;
+    int64_t least = term->ttl.ns, most;
     if (term->given == LAPSE_TERM_EXPIRES_AT) {
         return lapse_linear_date_window(&split->terms, call, term->expires_at.ns, ret_ended);
     }
@@ -226,15 +281,25 @@ static struct lapse_linear_window term_window(const struct lapse_linear_split *s
     }
     if (term->given == LAPSE_TERM_IDLE) {
         bool capped = term->cap.ns > 0 && term->cap.ns < INT64_MAX;
-        span = capped && term->cap.ns < term->idle.ns ? term->cap.ns : term->idle.ns;
+        least = capped && term->cap.ns < term->idle.ns ? term->cap.ns : term->idle.ns;
         call->arg[LAPSE_KEY_IDLE] = term->idle.ns;
         call->arg[LAPSE_KEY_VERB] |= capped ? LAPSE_KEY_CAPPED : 0;
     }
-    if (span <= 0) {
-        *ret_ended = true; /* nothing lives for no time */
-        span = 0;
+    most = least;
+    if (given->own && lapse_linear_policy(split, LAPSE_POLICY_OWN_BOUNDS) != 0 &&
+        !given->words_known) {
+        return (struct lapse_linear_window){call->invoke_ns, 0, true};
     }
-    return lapse_linear_span_window(&split->terms, call, span);
+    if (given->own) {
+        lapse_linear_policy_span(split, &given->words, &least, &most);
+    }
+    bool wraps = most > INT64_MAX / 4; /* a policy may let it end at once */
+    if (wraps && lapse_linear_policy(split, LAPSE_POLICY_OVERFLOW) != 0) {
+        return (struct lapse_linear_window){call->invoke_ns, 0, true};
+    }
+    struct lapse_linear_window window = lapse_linear_span_window(&split->terms, call, most);
+    window.from = lapse_linear_span_window(&split->terms, call, least).from;
+    return window;
 }
 
 bool lapse_linear_split_lease(struct lapse_linear_split *split,
@@ -244,8 +309,12 @@ bool lapse_linear_split_lease(struct lapse_linear_split *split,
     struct lapse_linear_call call = part->call;
     bool tells;
     call.open = !lease_answered(part, &tells);
-    if (!tells) {
+    if (!tells || split->no_leases) {
         return true;
+    }
+    if (command->verb == LAPSE_VERB_RELEASE && !call.open && part->answer->status == LAPSE_OK &&
+        lapse_linear_policy_release(split)) {
+        call.open = call.lapses = true; /* it freed the name, or found it free */
     }
     bool asks = command->verb != LAPSE_VERB_INSPECT;
     bool acquires = command->verb == LAPSE_VERB_ACQUIRE;
@@ -319,6 +388,9 @@ bool lapse_linear_split_end(struct lapse_linear_split *split, struct lapse_linea
                                     .actor = -1,
                                     .source = problem->calls[begun].source};
     end.arg[self] = problem->calls[begun].arg[self];
+    if (problem->kind == LAPSE_LINEAR_KEY) {
+        end.arg[LAPSE_KEY_VERB] = problem->calls[begun].arg[LAPSE_KEY_VERB] & LAPSE_KEY_MARKED;
+    }
     return lapse_linear_problem_add(split->problems, problem, &end) >= 0;
 }
 

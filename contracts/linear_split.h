@@ -18,6 +18,9 @@ struct lapse_linear_terms {
     int64_t slack_ns;
     int64_t epoch_ns;
     bool walls; /* the store's wall tells of true time */
+    bool by_wall; /* spans are counted by it */
+    bool wall_moved; /* a node's was set, or drifts */
+    int64_t early_ns, late_ns; /* by policies a term may end so much sooner, or be seen later */
     struct lapse_linear_restart *restarts;
     size_t restart_count, restart_cap;
 };
@@ -60,6 +63,8 @@ struct lapse_linear_split {
     struct lapse_linear_id *ids; /* of all that were sent, rising */
     size_t *words;               /* which of them gave a bucket words: OPEN, ALTER */
     size_t word_count, words_cap;
+    bool no_keys, no_leases;                 /* left out */
+    const struct lapse_history_event *leads; /* ROLE of the leader, if one was told */
 };
 
 /* One command and what it answered; a call of a batch as well. */
@@ -92,6 +97,37 @@ bool lapse_linear_split_end(struct lapse_linear_split *split, struct lapse_linea
 /* The words that a bucket has when a call finds it, if they are the same throughout the history. */
 bool lapse_linear_split_words(const struct lapse_linear_split *split, struct lapse_bytes bucket,
                               struct lapse_bucket_config *ret);
+
+/* ---- Policies (linear_policy.c): what is left out because of one, as a static text, or NULL. */
+unsigned lapse_linear_policy(const struct lapse_linear_split *split, enum lapse_policy policy);
+const char *lapse_linear_policy_keys(const struct lapse_linear_split *split);
+const char *lapse_linear_policy_leases(const struct lapse_linear_split *split);
+/* Fills what windows and models go by. */
+void lapse_linear_policy_terms(struct lapse_linear_split *split);
+void lapse_linear_policy_clocks(const struct lapse_linear_split *split,
+                                struct lapse_linear_clocks *ret);
+/* Whether an end in this bucket may leave a marker. */
+bool lapse_linear_policy_marks(const struct lapse_linear_split *split, struct lapse_bytes bucket);
+/* Whether a revision that is told with this op can be compared. */
+bool lapse_linear_policy_tells_rev(const struct lapse_linear_split *split, int op);
+/* What becomes of a span of nothing, or less. */
+enum lapse_linear_zero { LAPSE_ZERO_REFUSED = 0, LAPSE_ZERO_ENDS, LAPSE_ZERO_NEVER_ENDS };
+enum lapse_linear_zero lapse_linear_policy_zero(const struct lapse_linear_split *split,
+                                                int64_t span_ns);
+/* Whether a bucket looks at a call's own term; whether calls without one get the default; whether a
+ * plain set keeps a live key's end. */
+bool lapse_linear_policy_own(const struct lapse_linear_split *split,
+                             const struct lapse_bucket_config *words);
+bool lapse_linear_policy_default(const struct lapse_linear_split *split);
+bool lapse_linear_policy_keeps(const struct lapse_linear_split *split,
+                               const struct lapse_bucket_config *words);
+/* The least and the most that an own span comes to in a bucket. */
+void lapse_linear_policy_span(const struct lapse_linear_split *split,
+                              const struct lapse_bucket_config *words, int64_t *least,
+                              int64_t *most);
+/* Whether a release may be done that finds nothing. */
+bool lapse_linear_policy_release(const struct lapse_linear_split *split);
+
 /* Adds what listings, counts and watches tell of each key; all keys must have been met. */
 bool lapse_linear_split_lists(struct lapse_linear_split *split);
 /* Once all calls are in: values that no read shows become one, uses of keys that never idle become

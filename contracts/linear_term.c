@@ -16,11 +16,18 @@ struct lapse_linear_window lapse_linear_span_window(const struct lapse_linear_te
                                                     int64_t span_ns) {
     struct lapse_linear_window window = {call->invoke_ns, 0, true};
     int64_t least, most;
+    /* A wall may be set while the span runs, from one edge of its bound to the other. */
+    int64_t walls = terms->by_wall ? sum(terms->bound_ns, terms->bound_ns) : 0;
+    int64_t early = sum(sum(terms->slack_ns, terms->early_ns), walls);
+    int64_t late = sum(sum(terms->slack_ns, terms->late_ns), walls);
+    if (terms->by_wall && !terms->walls) {
+        return window;
+    }
     if (lapse_ns_scale(span_ns, LAPSE_NS_PER_S, LAPSE_NS_PER_S + terms->rate_ppb, &least)) {
-        window.from = difference(sum(call->invoke_ns, least), terms->slack_ns);
+        window.from = difference(sum(call->invoke_ns, least), early);
     }
     if (!call->open && scale_up(span_ns, LAPSE_NS_PER_S, LAPSE_NS_PER_S - terms->rate_ppb, &most)) {
-        window.to = sum(sum(call->return_ns, most), terms->slack_ns);
+        window.to = sum(sum(call->return_ns, most), late);
         window.to_open = window.to == INT64_MAX;
     }
     return widen(terms, call, window, false);
@@ -32,8 +39,8 @@ struct lapse_linear_window lapse_linear_date_window(const struct lapse_linear_te
     struct lapse_linear_window window = {call->invoke_ns, 0, true};
     int64_t slack = sum(terms->bound_ns, terms->slack_ns);
     int64_t true_ns = difference(date_ns, terms->epoch_ns);
-    int64_t earliest = difference(true_ns, slack);
-    int64_t latest = sum(true_ns, slack);
+    int64_t earliest = difference(difference(true_ns, slack), terms->early_ns);
+    int64_t latest = sum(sum(true_ns, slack), terms->late_ns);
     *ret_ended = false;
     if (!terms->walls) {
         return window;
@@ -42,7 +49,7 @@ struct lapse_linear_window lapse_linear_date_window(const struct lapse_linear_te
     window.from = earliest > call->invoke_ns ? earliest : call->invoke_ns;
     if (!call->open) {
         /* A date that passes while its call runs ends the entry then, or right after. */
-        int64_t after = sum(call->return_ns, 1);
+        int64_t after = sum(call->return_ns, terms->late_ns > 0 ? terms->late_ns : 1);
         window.to = earliest > call->return_ns || latest > after ? latest : after;
         window.to_open = window.to == INT64_MAX;
     }

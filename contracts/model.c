@@ -271,7 +271,7 @@ static void answer(struct lapse_model *model, const struct lapse_command *comman
         lapse_model_read_wall(model, told->wall, true);
     }
     lapse_model_before_words(model, command, told->wall);
-    if (command->request.len > 0 && !lapse_model_forgets(model, command) &&
+    if (command->request.len > 0 && !lapse_model_forgets(model, command, told->wall) &&
         lapse_model_recall(model, command, told, ret)) {
         return;
     }

@@ -241,7 +241,8 @@ void lapse_model_bound_term(const struct lapse_model *model,
                             const struct lapse_model_bucket *bucket,
                             struct lapse_model_term *term);
 enum lapse_status lapse_model_nothing_to_release(const struct lapse_model *model);
-bool lapse_model_forgets(struct lapse_model *model, const struct lapse_command *command);
+bool lapse_model_forgets(struct lapse_model *model, const struct lapse_command *command,
+                         struct lapse_wall wall);
 
 /* ---- model_term.c */
 /* The term of a call from now on: its own, else the bucket's, else none. OK, RANGE or LOST; *ret's

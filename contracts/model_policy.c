@@ -87,8 +87,10 @@ enum lapse_status lapse_model_nothing_to_release(const struct lapse_model *model
     return conflict ? LAPSE_CONFLICT : LAPSE_ABSENT;
 }
 
-/* Whether a call that was sent again is judged by its condition before it is remembered. */
-bool lapse_model_forgets(struct lapse_model *model, const struct lapse_command *command) {
+/* Whether a call that was sent again is judged by its condition before it is remembered. Where it is
+ * refused the wall has ended nothing for later calls, but for this one it reads what it reads. */
+bool lapse_model_forgets(struct lapse_model *model, const struct lapse_command *command,
+                         struct lapse_wall wall) {
     if (lapse_model_policy(model, LAPSE_POLICY_REQUEST) == 0) {
         return false;
     }
@@ -103,5 +105,8 @@ bool lapse_model_forgets(struct lapse_model *model, const struct lapse_command *
     const struct lapse_model_key *key =
         bucket == NULL ? NULL : lapse_model_key(model, bucket, command->key, false);
     bool live = key != NULL && lapse_model_key_state(model, key) == LAPSE_MODEL_LIVE;
+    if (live && key->newest->term.end.kind == LAPSE_END_WALL) {
+        live = wall.ns < key->newest->term.end.ns;
+    }
     return creates ? live : !live || key->newest->revision != command->u.write.if_version;
 }

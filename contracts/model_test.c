@@ -282,6 +282,30 @@ struct scarce {
     size_t left;
 };
 
+/* By a policy the condition of a call is looked at before its request id. Of a refusal the wall ends
+ * nothing for later calls, but the refused call itself has seen it. */
+Test(model, looks_at_a_date_by_the_wall_of_the_call_in_hand) {
+    struct lapse_setup newer = setup;
+    struct bench bench = {.at = S(1)};
+    newer.policies.value[LAPSE_POLICY_REQUEST] = 1;
+    cr_assert_eq(lapse_model_open(lapse_alloc_libc(), &newer, &bench.model), LAPSE_OK);
+    struct lapse_command set = on(LAPSE_VERB_SET, "marked", "k");
+    set.request = lapse_bytes_of("r");
+    set.u.write.term =
+        (struct lapse_term){.given = LAPSE_TERM_EXPIRES_AT, .expires_at = {setup.epoch.ns + S(9)}};
+    struct lapse_answer answer = told(&bench, LAPSE_OK);
+    (void)right(&bench, &set, &answer);
+    cr_assert_eq(bench.must.answer.status, LAPSE_OK);
+    struct lapse_command create = on(LAPSE_VERB_CREATE, "marked", "k");
+    create.request = set.request;
+    for (int late = 0; late < 2; late++) {
+        bench.at = S(8 + late);
+        answer = told(&bench, late == 1 ? LAPSE_INVALID : LAPSE_EXISTS);
+        cr_expect(right(&bench, &create, &answer), "%s", bench.odd.what);
+    }
+    lapse_model_close(bench.model);
+}
+
 static void *scarce_resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes) {
     struct scarce *scarce = ctx;
     const lapse_alloc *libc = lapse_alloc_libc();

@@ -125,6 +125,8 @@ struct lapse_look {
     enum lapse_tracked_state state;            /* of the key, at this decision */
     const struct lapse_tracked_lease *lease;   /* NULL: never granted, or a key is looked at */
     bool sure; /* no crash has left open what stands there */
+    bool conflict_tells; /* a conflict tells whether there is an entry: versions are compared with
+                            a live one's, and 0 is no entry's */
 };
 
 typedef bool lapse_look_concerns(const struct lapse_trackers *trackers,

@@ -7,6 +7,9 @@
 #include "rules.h"
 #include "track.h"
 
+/* Values of two policies, by the places of their words. */
+enum { VERSION_LIVE = 0, REVISION_KEY = 3 };
+
 static size_t count_looks(const struct lapse_trackers *trackers,
                           const struct lapse_history_event *event);
 static bool look_at_decision(const struct lapse_trackers *trackers,
@@ -14,6 +17,7 @@ static bool look_at_decision(const struct lapse_trackers *trackers,
                              struct lapse_look *ret);
 static enum lapse_shown shown_by_conflict(const struct lapse_look *look);
 static bool is_sure(const struct lapse_trackers *trackers, const struct lapse_look *look);
+static bool conflict_tells(const struct lapse_trackers *trackers);
 static bool make_look(const struct lapse_trackers *trackers,
                       const struct lapse_history_event *event, size_t index,
                       struct lapse_look *ret);
@@ -32,6 +36,7 @@ enum lapse_status lapse_trackers_look(struct lapse_trackers *trackers,
         struct lapse_look *look = &trackers->looks[trackers->look_count];
         if (make_look(trackers, event, i, look)) {
             look->sure = is_sure(trackers, look);
+            look->conflict_tells = conflict_tells(trackers);
             trackers->look_count++;
         }
     }
@@ -116,6 +121,8 @@ enum lapse_shown lapse_look_shows(const struct lapse_look *look) {
  * whether it is right. */
 static enum lapse_shown shown_by_conflict(const struct lapse_look *look) {
     int64_t named = look->answer->revision;
+    if (!look->conflict_tells)
+        return LAPSE_SHOWN_NOTHING;
     if (named == 0)
         return LAPSE_SHOWN_ABSENT;
     bool entry = look->key == NULL || look->key->entry.revision == named;
@@ -300,6 +307,12 @@ static bool look_at_decision(const struct lapse_trackers *trackers,
 }
 
 /* Whether no crash has left open what stands there. */
+static bool conflict_tells(const struct lapse_trackers *trackers) {
+    const uint8_t *policies = trackers->setup->policies.value;
+    return policies[LAPSE_POLICY_IF_VERSION] == VERSION_LIVE &&
+           policies[LAPSE_POLICY_REVISION] != REVISION_KEY;
+}
+
 static bool is_sure(const struct lapse_trackers *trackers, const struct lapse_look *look) {
     if (lapse_verb_of_lease(look->verb))
         return look->lease != NULL ? !look->lease->unsure : !trackers->leases_unsure;

@@ -182,7 +182,9 @@ static bool kv_08_concerns(const struct lapse_trackers *trackers, const struct l
     (void)trackers;
     if (look->key == NULL || look->key->entry.why != LAPSE_WHY_IDLE || look->key->entry.lossy)
         return false;
-    if (look->state == LAPSE_TRACKED_LIVE && lapse_verb_reads_key(look->verb))
+    bool older = look->command != NULL && lapse_verb_reads_key(look->verb) &&
+                 look->command->u.read.has_revision;
+    if (look->state == LAPSE_TRACKED_LIVE && lapse_verb_reads_key(look->verb) && !older)
         return look->answer->status == LAPSE_OK ||
                (look->answer->status == LAPSE_ABSENT && look->key->entry.renewal != NULL);
     return look->state == LAPSE_TRACKED_ENDED && listing_renewed(look);

@@ -69,6 +69,7 @@ static void draw_setup(struct lapse_generator *g) {
     const char *profile = lapse_gen_word(g, LAPSE_TRAIT_POLICY);
     if (strcmp(profile, "strict") != 0) {
         lapse_gen_say(g, g->document, "profile", profile);
+        g->unmarked = strcmp(profile, "nats") != 0;
     }
     draw_store(g);
     draw_clocks(g);
@@ -79,8 +80,8 @@ static void draw_setup(struct lapse_generator *g) {
 /* Copies and what only a file can suffer need a disk. */
 static void draw_store(struct lapse_generator *g) {
     const char *kind = lapse_gen_word(g, LAPSE_TRAIT_STORE);
-    bool disk = lapse_gen_has(&g->faults, "disk") || lapse_gen_has(&g->faults, "copy");
-    g->sqlite = strcmp(kind, "sqlite") == 0 || (disk && strcmp(kind, "memory") != 0);
+    bool disk = lapse_gen_has(&g->faults, "disk");
+    g->sqlite = strcmp(kind, "sqlite") == 0 || lapse_gen_has(&g->faults, "copy");
     if (!g->sqlite && !disk && strcmp(kind, "none") == 0) {
         return;
     }
@@ -171,6 +172,7 @@ static void draw_resource(struct lapse_generator *g) {
     lapse_gen_say(g, resource, "fenced", "true");
     if (strcmp(kind, "lease") == 0 || strcmp(kind, "ends") == 0) {
         lapse_gen_say(g, resource, "lease", "jobs/x");
+        g->names_lease = true;
     }
     if (strcmp(kind, "ends") == 0) {
         lapse_gen_say(g, resource, "bar", "ends");
@@ -183,6 +185,9 @@ static void draw_resource(struct lapse_generator *g) {
 }
 
 static void draw_lines(struct lapse_generator *g) {
+    if (g->names_lease) {
+        lapse_gen_add(g, lapse_gen_call(g, "inspect", "jobs/x"));
+    }
     long lines = strtol(lapse_gen_word(g, LAPSE_TRAIT_LINES), NULL, 10);
     for (; lines > 0; lines--) {
         if (g->faults.count > 0 && lapse_gen_is(g, LAPSE_TRAIT_FAULTY, "yes")) {

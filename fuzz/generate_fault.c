@@ -138,6 +138,10 @@ static void stall(struct lapse_generator *g, struct trouble t, const char *kind)
 }
 
 static void copy(struct lapse_generator *g, struct trouble t, const char *kind) {
+    if (!g->sqlite) {
+        operate(g, t, "reap");
+        return;
+    }
     bool back = g->copied && lapse_gen_is(g, LAPSE_TRAIT_COPY, "restore");
     (void)kind;
     lapse_gen_say(g, t.line, back ? "restore" : "backup", "n1");
@@ -149,7 +153,8 @@ static void copy(struct lapse_generator *g, struct trouble t, const char *kind) 
 }
 
 static void operate(struct lapse_generator *g, struct trouble t, const char *kind) {
-    lapse_gen_say(g, t.line, kind, strcmp(kind, "reap") == 0 ? "n1" : "jobs/x");
+    bool revoke = strcmp(kind, "revoke") == 0 && g->leases[0].number > 0;
+    lapse_gen_say(g, t.line, revoke ? "revoke" : "reap", revoke ? "jobs/x" : "n1");
 }
 
 static void slow(struct lapse_generator *g, struct trouble t, const char *kind) {

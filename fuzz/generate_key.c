@@ -46,7 +46,7 @@ struct lapse_gen_bucket *lapse_gen_bucket(struct lapse_generator *g, const char 
                                                        : g->span_ns + g->span_ns / 2);
     }
     const char *markers = lapse_gen_word(g, LAPSE_TRAIT_MARKERS);
-    bucket->markers = strcmp(markers, "none") != 0;
+    bucket->markers = strcmp(markers, "none") != 0 && !g->unmarked;
     if (bucket->markers) {
         lapse_gen_say(g, words, "markers", markers);
     }
@@ -270,8 +270,7 @@ static void read_bucket(struct lapse_generator *g, struct spot spot, const char 
         lapse_gen_say(g, line, "limit", "1");
     }
     if (strcmp(verb, "watch") == 0) {
-        lapse_tree_put(g->pool, line, "as",
-                       lapse_tree_text(g->pool, "r%d", (int)++g->numbered));
+        lapse_gen_name_watch(g, line);
     }
     if (strcmp(verb, "rows") == 0) {
         struct lapse_node *least = lapse_tree_map(g->pool);

@@ -66,6 +66,7 @@ void lapse_gen_sessions(struct lapse_generator *g) {
     size_t at = lapse_gen_pick(g, LAPSE_TRAIT_SESSION);
     const char *verb = lapse_gen_word(g, LAPSE_TRAIT_SESSIONS);
     struct lapse_gen_thing *session = &g->sessions[at];
+    verb = session->number == 0 ? "session" : verb;
     if (strstr("set acquire get inspect expire", verb) != NULL) {
         with_session(g, at, verb);
         return;
@@ -86,11 +87,15 @@ void lapse_gen_sessions(struct lapse_generator *g) {
 void lapse_gen_watches(struct lapse_generator *g) {
     struct lapse_gen_bucket *bucket = lapse_gen_some_bucket(g, false);
     const char *verb = lapse_gen_word(g, LAPSE_TRAIT_WATCHED);
-    if (strcmp(verb, "watch") != 0 && (strcmp(verb, "unwatch") != 0 || g->numbered == 0)) {
+    if (strcmp(verb, "watch") != 0 && (strcmp(verb, "unwatch") != 0 || g->watch == NULL)) {
         lapse_gen_keys(g);
         return;
     }
-    bool whole = strcmp(verb, "unwatch") == 0 || lapse_gen_is(g, LAPSE_TRAIT_WATCHES, "bucket");
+    bool whole = lapse_gen_is(g, LAPSE_TRAIT_WATCHES, "bucket");
+    if (strcmp(verb, "unwatch") == 0) {
+        lapse_gen_add(g, lapse_gen_call(g, verb, g->watch));
+        return;
+    }
     struct lapse_node *object = lapse_tree_text(g->pool, whole ? "%s" : "%s/k", bucket->name);
     struct lapse_node *line = lapse_gen_call(g, verb, object != NULL ? object->text : "b");
     if (strcmp(verb, "watch") == 0) {
@@ -104,10 +109,15 @@ void lapse_gen_watches(struct lapse_generator *g) {
         } else {
             lapse_gen_say(g, line, "from", from);
         }
-        lapse_tree_put(g->pool, line, "as",
-                       lapse_tree_text(g->pool, "r%d", (int)++g->numbered));
+        lapse_gen_name_watch(g, line);
     }
     lapse_gen_add(g, line);
+}
+
+void lapse_gen_name_watch(struct lapse_generator *g, struct lapse_node *line) {
+    struct lapse_node *name = lapse_tree_text(g->pool, "r%d", (int)++g->numbered);
+    lapse_tree_put(g->pool, line, "as", name);
+    g->watch = name != NULL ? name->text : g->watch;
 }
 
 static int64_t span_for(struct lapse_generator *g) {

@@ -103,7 +103,7 @@ void lapse_gen_buckets(struct lapse_generator *g) {
         lapse_gen_say_span(g, line, term, lapse_gen_span(g, LAPSE_TRAIT_SPAN));
     }
     const char *markers = lapse_gen_word(g, LAPSE_TRAIT_MARKERS);
-    if (strcmp(markers, "none") != 0) {
+    if (strcmp(markers, "none") != 0 && !g->unmarked) {
         lapse_gen_say(g, line, "markers", markers);
     }
     lapse_gen_add(g, line);

@@ -62,7 +62,8 @@ struct lapse_generator {
     struct lapse_node *requests[LAPSE_GEN_REQUESTS_MAX];
     size_t request_count;
     int64_t numbered; /* watches, labels, copies, request ids so far */
-    bool copied;
+    const char *watch; /* the last watch; NULL: none */
+    bool copied, names_lease, unmarked; /* unmarked: the profile knows no markers */
 };
 
 /* ---- Chance (generate_draw.c). The text lives as long as the pool. */
@@ -93,6 +94,7 @@ void lapse_gen_say_span(struct lapse_generator *g, struct lapse_node *line, cons
 void lapse_gen_say_number(struct lapse_generator *g, struct lapse_node *line, const char *word,
                           int64_t number);
 /* What a call may be given besides: a timeout, a fate of its messages. */
+void lapse_gen_name_watch(struct lapse_generator *g, struct lapse_node *line);
 void lapse_gen_trouble_call(struct lapse_generator *g, struct lapse_node *line);
 
 /* ---- Subjects: each adds a line or more. */

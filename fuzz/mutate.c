@@ -266,7 +266,11 @@ static void splice(struct lapse_generator *g, const struct lists *lists,
     size_t first = draw(g, steps->count, 11);
     size_t left = 1 + draw(g, CHANGES_MAX, 12);
     for (; left > 0 && first < steps->count; left--, first++) {
-        lapse_tree_add(g->pool, g->steps, lapse_node_deep_copy(g->pool, steps->items[first]));
+        struct lapse_node *line = lapse_node_deep_copy(g->pool, steps->items[first]);
+        if (line != NULL && lapse_node_get(line, "by") != NULL) {
+            lapse_gen_say(g, line, "by", g->clients[draw(g, (size_t)g->client_count, 16)]);
+        }
+        lapse_tree_add(g->pool, g->steps, line);
     }
 }
 

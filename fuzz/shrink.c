@@ -156,10 +156,14 @@ static void aim(struct lapse_shrinker *s, const struct lapse_trial *trial) {
     s->ret->fails = true;
     if (trial->signature.unmet && verdict->event >= 0) {
         int32_t step = lapse_history_at(trial->run.history, (size_t)verdict->event)->step;
-        const char *object = step < 0 ? NULL : trial->plan->the_case.checks[step].object;
+        const struct lapse_step_check *check =
+            step < 0 ? NULL : &trial->plan->the_case.checks[step];
+        bool watch = check != NULL && strcmp(check->verb, "events") == 0;
+        const char *object = check == NULL || watch ? NULL : check->object;
         s->object = object == NULL ? NULL : lapse_pool_text(&s->texts, object, strlen(object));
     }
     s->about_object = lapse_shrink_object(s, trial);
+    s->acts = lapse_shrink_acts(trial);
     s->size = lapse_shrink_size_of(trial, s->tree);
     s->ret->before = s->size;
     s->events_max = EVENTS_SPARE + EVENTS_TIMES * trial->run.events;
@@ -171,6 +175,7 @@ static void aim(struct lapse_shrinker *s, const struct lapse_trial *trial) {
 /* Until a tree, written as its plan says, comes out as it went in. */
 static void passes(struct lapse_shrinker *s) {
     bool more = true;
+    lapse_shrink_chance(s);
     for (int round = 0; more && round < ROUNDS_MAX; round++) {
         struct lapse_pool pool;
         lapse_pool_init(&pool, s->options->alloc);

@@ -8,6 +8,7 @@
 
 static void drop_items(struct lapse_shrinker *s, size_t list);
 static bool find_list(const struct lapse_shrinker *s, size_t list, struct lapse_node **ret);
+static bool is_claim(const struct lapse_shrink_spot *spot, const struct lapse_node *root);
 static bool try_cut(struct lapse_shrinker *s, size_t list, size_t index, size_t count);
 
 /* From the last list to the first: what comes last is most often what nothing else needs. */
@@ -25,8 +26,9 @@ void lapse_shrink_lines(struct lapse_shrinker *s) {
     }
 }
 
+/* Where no rule broke, any word may be what the line that failed is about. */
 void lapse_shrink_words(struct lapse_shrinker *s) {
-    if (!lapse_shrink_draft(s)) {
+    if (s->target.unmet || !lapse_shrink_draft(s)) {
         return;
     }
     for (size_t i = s->spots.count; i-- > 0;) {
@@ -94,9 +96,21 @@ static void drop_items(struct lapse_shrinker *s, size_t list) {
 
 static bool find_list(const struct lapse_shrinker *s, size_t list, struct lapse_node **ret) {
     for (size_t i = 0; i < s->spots.count; i++) {
-        struct lapse_node *node = lapse_shrink_at(lapse_shrink_spot(s, i));
-        if (node->kind == LAPSE_NODE_SEQ && list-- == 0) {
+        const struct lapse_shrink_spot *spot = lapse_shrink_spot(s, i);
+        struct lapse_node *node = lapse_shrink_at(spot);
+        if (node->kind == LAPSE_NODE_SEQ && !is_claim(spot, s->draft) && list-- == 0) {
             *ret = node;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A list of what must be answered or seen: without one of its items it claims something else. */
+static bool is_claim(const struct lapse_shrink_spot *spot, const struct lapse_node *root) {
+    static const char *const words[] = {"expect", "need", "is", "who", "in", "eq", "keys"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (spot->parent != root && strcmp(spot->word, words[i]) == 0) {
             return true;
         }
     }

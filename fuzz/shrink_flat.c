@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINES_MAX = 400 };
+enum { LINES_MAX = 2000 };
 
 struct line {
     int64_t at_ns;
@@ -18,14 +18,17 @@ struct lines {
 };
 
 static bool has_programs(const struct lapse_node *tree);
+static bool has_links(const struct lapse_node *tree);
 static bool is_loop_contract(const char *id);
-static bool unroll(struct lapse_shrinker *s);
-static bool parse(struct lapse_shrinker *s, const struct lapse_emitted *text);
+static bool unroll(struct lapse_shrinker *s, bool messages);
+static bool put_messages(struct lapse_shrinker *s, const struct lapse_history *history,
+                         const struct lapse_history_event *invoke, struct lapse_node *line);
+static bool put_message(struct lapse_shrinker *s, const struct lapse_history_event *event,
+                        struct lapse_node *line);
+static bool cut_links(struct lapse_shrinker *s);
 static bool take_steps(struct lapse_shrinker *s, struct lines *lines);
-static bool take_calls(struct lapse_shrinker *s, const struct lapse_trial *trial,
+static bool take_calls(struct lapse_shrinker *s, const struct lapse_trial *trial, bool messages,
                        struct lines *lines);
-static struct lapse_node *line_of(const struct lapse_shrinker *s, struct lapse_place place,
-                                  bool *ret_task);
 static struct lapse_node *flat_line(struct lapse_shrinker *s, const struct lapse_node *line,
                                     const struct lapse_history_event *invoke, const char *by);
 static bool fill_n(struct lapse_shrinker *s, struct lapse_node *node, int32_t n);
@@ -36,7 +39,8 @@ static struct lapse_node *make_list(struct lapse_shrinker *s, size_t count);
 
 void lapse_shrink_flat(struct lapse_shrinker *s) {
     struct lapse_pool kept;
-    if (s->target.unmet || is_loop_contract(s->target.id) || !has_programs(s->tree)) {
+    if (s->target.unmet || is_loop_contract(s->target.id) ||
+        (!has_programs(s->tree) && !has_links(s->tree))) {
         return;
     }
     lapse_pool_init(&kept, s->options->alloc);
@@ -45,7 +49,7 @@ void lapse_shrink_flat(struct lapse_shrinker *s) {
     bool changed = s->changed;
     if (before == NULL) {
         s->status = LAPSE_NOMEM;
-    } else if (unroll(s)) {
+    } else if (unroll(s, true) || unroll(s, false)) {
         lapse_shrink_structure(s);
         bool better = s->size.steps < size.steps ||
                       (s->size.steps == size.steps && s->size.weight <= size.weight);
@@ -74,12 +78,24 @@ static bool has_programs(const struct lapse_node *tree) {
     return false;
 }
 
+static bool has_links(const struct lapse_node *tree) {
+    const struct lapse_node *faults = lapse_node_get(tree, "faults");
+    for (size_t i = 0; faults != NULL && i < faults->count; i++) {
+        if (lapse_node_get(faults->items[i], "link") != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* These judge loops, and a line is none. */
 static bool is_loop_contract(const char *id) {
     return strncmp(id, "RENEW-", 6) == 0 || strncmp(id, "LIVE-", 5) == 0;
 }
 
-static bool unroll(struct lapse_shrinker *s) {
+/* With `messages` what links did by chance to those of each call is written beside it, and the
+ * links are cut out. */
+static bool unroll(struct lapse_shrinker *s, bool messages) {
     struct lapse_trial trial;
     struct lines *lines = lapse_alloc_zero(s->options->alloc, sizeof(*lines));
     if (lines == NULL || !lapse_shrink_draft(s)) {
@@ -88,29 +104,13 @@ static bool unroll(struct lapse_shrinker *s) {
     }
     s->status = lapse_shrink_run(s, s->tree, &trial);
     bool flat = s->status == LAPSE_OK && trial.outcome == LAPSE_TRIAL_VIOLATED &&
-                trial.plan->program_count == 0 && parse(s, &trial.text) && take_steps(s, lines) &&
-                take_calls(s, &trial, lines) && put_lines(s, lines) && put_actors(s) &&
+                trial.plan->program_count == 0 && lapse_shrink_parse(s, &trial.text) && take_steps(s, lines) &&
+                take_calls(s, &trial, messages, lines) &&
+                (!messages || cut_links(s)) && put_lines(s, lines) && put_actors(s) &&
                 lapse_shrink_keep(s);
     lapse_trial_free(&trial);
     lapse_alloc_free(s->options->alloc, lines, sizeof(*lines));
     return flat;
-}
-
-/* The draft as it stands in a file, so that the steps' places find their lines. */
-static bool parse(struct lapse_shrinker *s, const struct lapse_emitted *text) {
-    struct lapse_list documents = {.item_bytes = sizeof(struct lapse_document)};
-    struct lapse_diag_list diags;
-    lapse_diag_list_init(&diags, s->options->alloc);
-    bool read = lapse_yaml_parse(&s->texts, "", text->text, text->bytes, &documents, &diags);
-    bool one = read && diags.count == 0 && documents.count == 1;
-    if (one) {
-        const struct lapse_document *document = lapse_list_at(&documents, 0);
-        s->draft = lapse_shrink_copy(&s->draft_pool, document->root);
-    }
-    s->status = read && (!one || s->draft != NULL) ? s->status : LAPSE_NOMEM;
-    lapse_list_free(s->options->alloc, &documents);
-    lapse_diag_list_free(&diags);
-    return one && s->status == LAPSE_OK && lapse_shrink_list(s, s->draft);
 }
 
 static bool take_steps(struct lapse_shrinker *s, struct lines *lines) {
@@ -129,7 +129,7 @@ static bool take_steps(struct lapse_shrinker *s, struct lines *lines) {
     return true;
 }
 
-static bool take_calls(struct lapse_shrinker *s, const struct lapse_trial *trial,
+static bool take_calls(struct lapse_shrinker *s, const struct lapse_trial *trial, bool messages,
                        struct lines *lines) {
     const struct lapse_history *history = trial->run.history;
     for (size_t i = 0; i < lapse_history_count(history); i++) {
@@ -141,8 +141,8 @@ static bool take_calls(struct lapse_shrinker *s, const struct lapse_trial *trial
         }
         const struct lapse_plan_step *step = &trial->plan->steps[event->step];
         struct lapse_place place = trial->plan->the_case.checks[event->step].place;
-        const struct lapse_node *line = line_of(s, place, &task);
-        if (line == NULL) {
+        struct lapse_node *line = lapse_shrink_line_at(s, place, &task);
+        if (line == NULL || (!task && messages && !put_messages(s, history, event, line))) {
             return false;
         }
         if (!task || (step->times > 0 && event->n > 1)) {
@@ -152,27 +152,12 @@ static bool take_calls(struct lapse_shrinker *s, const struct lapse_trial *trial
         char by[128];
         (void)snprintf(by, sizeof(by), "%.*s", (int)name.len, (const char *)name.data);
         struct lapse_node *flat = flat_line(s, line, event, by);
-        if (flat == NULL || !insert(lines, event->at.ns, flat)) {
+        if (flat == NULL || (messages && !put_messages(s, history, event, flat)) ||
+            !insert(lines, event->at.ns, flat)) {
             return false;
         }
     }
     return true;
-}
-
-static struct lapse_node *line_of(const struct lapse_shrinker *s, struct lapse_place place,
-                                  bool *ret_task) {
-    for (size_t i = 0; i < s->lines.count; i++) {
-        const struct lapse_shrink_spot *spot = lapse_shrink_line(s, i);
-        struct lapse_node *line = lapse_shrink_at(spot);
-        for (size_t k = 0; k < line->count; k++) {
-            if (line->keys[k]->place.line == place.line &&
-                line->keys[k]->place.column == place.column) {
-                *ret_task = strcmp(spot->section, "actors") == 0;
-                return line;
-            }
-        }
-    }
-    return NULL;
 }
 
 static struct lapse_node *flat_line(struct lapse_shrinker *s, const struct lapse_node *line,
@@ -202,6 +187,53 @@ static struct lapse_node *flat_line(struct lapse_shrinker *s, const struct lapse
     head = made ? lapse_node_merge(&s->draft_pool, head, flat) : NULL;
     head = head == NULL ? NULL : lapse_shrink_copy(&s->draft_pool, head);
     return head != NULL && fill_n(s, head, invoke->n) ? head : NULL;
+}
+
+static bool put_messages(struct lapse_shrinker *s, const struct lapse_history *history,
+                         const struct lapse_history_event *invoke, struct lapse_node *line) {
+    for (size_t i = (size_t)invoke->seq; i < lapse_history_count(history); i++) {
+        const struct lapse_history_event *event = lapse_history_at(history, i);
+        if (event->kind == LAPSE_HISTORY_MESSAGE && event->call == invoke->call &&
+            !put_message(s, event, line)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A line says one thing of a message: that it is lost, or comes twice, before that it is late. */
+static bool put_message(struct lapse_shrinker *s, const struct lapse_history_event *event,
+                        struct lapse_node *line) {
+    const char *word = event->u.message.reply ? "reply" : "request";
+    char late[LAPSE_SPAN_TEXT_MAX];
+    const char *text = late;
+    lapse_span_write(event->u.message.latency.ns, late);
+    switch (event->u.message.fate) {
+    case LAPSE_MESSAGE_LOST:
+        text = "lost";
+        break;
+    case LAPSE_MESSAGE_TWICE:
+        text = "twice";
+        break;
+    case LAPSE_MESSAGE_LATE:
+        break;
+    default:
+        return true;
+    }
+    bool told = text == late && lapse_node_get(line, word) != NULL;
+    return told || lapse_shrink_put(s, line, word, lapse_shrink_scalar(s, text, strlen(text)));
+}
+
+/* False: no link has a part in it, or no memory. */
+static bool cut_links(struct lapse_shrinker *s) {
+    struct lapse_node *faults = lapse_node_get(s->draft, "faults");
+    size_t before = faults == NULL ? 0 : faults->count;
+    for (size_t i = before; i-- > 0;) {
+        if (lapse_node_get(faults->items[i], "link") != NULL) {
+            lapse_shrink_cut(faults, i, 1);
+        }
+    }
+    return before > 0 && faults->count < before;
 }
 
 /* The firing's number in the place of $n. */
@@ -250,6 +282,9 @@ static bool put_lines(struct lapse_shrinker *s, const struct lines *lines) {
 static bool put_actors(struct lapse_shrinker *s) {
     struct lapse_node *actors = lapse_node_get(s->draft, "actors");
     bool plain = true;
+    if (actors == NULL || actors->kind != LAPSE_NODE_MAP) {
+        return true;
+    }
     for (size_t i = 0; i < actors->count; i++) {
         struct lapse_node *actor = actors->items[i];
         int64_t tasks = lapse_node_index(actor, "tasks");

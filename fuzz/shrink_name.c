@@ -48,7 +48,9 @@ void lapse_shrink_names(struct lapse_shrinker *s) {
     gather(s, &names);
     for (size_t i = 0; i < names.count; i++) {
         drop_name(s, names.items[i].text, true);
-        drop_name(s, names.items[i].text, false);
+        if (!s->target.unmet) {
+            drop_name(s, names.items[i].text, false);
+        }
     }
     merge_actors(s);
 }

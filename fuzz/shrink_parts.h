@@ -39,6 +39,7 @@ struct lapse_shrinker {
     struct lapse_trial_signature target;
     const char *object;    /* of a line that expects something else: what it names; NULL: all */
     uint64_t about_object; /* what happened to it, where an expectation is to stay right */
+    size_t acts;           /* steps that are no calls, of the first run */
     struct lapse_pool texts;
     struct lapse_pool tree_pool, draft_pool;
     struct lapse_node *tree, *draft;
@@ -68,8 +69,10 @@ enum lapse_status lapse_shrink_run(struct lapse_shrinker *s, const struct lapse_
 bool lapse_shrink_alike(const struct lapse_shrinker *s, const struct lapse_trial *trial);
 struct lapse_shrink_size lapse_shrink_size_of(const struct lapse_trial *trial,
                                               const struct lapse_node *tree);
-/* What happened to the object of the line that failed, as a number. */
+/* What happened to the object of the line that failed, as a number: each event in full. */
 uint64_t lapse_shrink_object(const struct lapse_shrinker *s, const struct lapse_trial *trial);
+/* How many of its steps are neither calls nor observers. */
+size_t lapse_shrink_acts(const struct lapse_trial *trial);
 /* Puts another tree, whose nodes live in `pool`, in the place of the tree. Takes the pool. */
 void lapse_shrink_take(struct lapse_shrinker *s, struct lapse_pool *pool, struct lapse_node *tree);
 
@@ -81,6 +84,12 @@ bool lapse_shrink_list(struct lapse_shrinker *s, struct lapse_node *tree);
 struct lapse_shrink_spot *lapse_shrink_spot(const struct lapse_shrinker *s, size_t index);
 struct lapse_shrink_spot *lapse_shrink_line(const struct lapse_shrinker *s, size_t index);
 struct lapse_node *lapse_shrink_at(const struct lapse_shrink_spot *spot);
+/* Makes the draft anew from a trial's text, so that places of its plan find their lines. */
+bool lapse_shrink_parse(struct lapse_shrinker *s, const struct lapse_emitted *text);
+/* The line of such a draft that a step's check names; whether it stands in a client's task. NULL:
+ * none does. */
+struct lapse_node *lapse_shrink_line_at(const struct lapse_shrinker *s, struct lapse_place place,
+                                        bool *ret_task);
 /* Takes `count` items out of a map or a list, from `index` on. */
 void lapse_shrink_cut(struct lapse_node *parent, size_t index, size_t count);
 /* A text of the draft, or a new one; NULL: no memory (the pool is marked). */
@@ -97,6 +106,9 @@ bool lapse_shrink_number(const struct lapse_node *scalar, struct lapse_shrink_nu
 void lapse_shrink_number_text(const struct lapse_node *like,
                               const struct lapse_shrink_number *number, char *buf);
 
+/* Whether a line is a client's call, by the words of the language. */
+bool lapse_shrink_is_call(const struct lapse_node *line);
+
 /* ---- The passes. Each goes on until nothing more of its kind can be kept. */
 
 void lapse_shrink_lines(struct lapse_shrinker *s);  /* shrink_drop.c: lines and items of lists */
@@ -109,6 +121,7 @@ void lapse_shrink_values(struct lapse_shrinker *s); /* shrink_value.c: numbers a
 bool lapse_shrink_number_at(const struct lapse_shrinker *s, size_t at,
                             struct lapse_shrink_number *ret);
 void lapse_shrink_faults(struct lapse_shrinker *s); /* shrink_fault.c: all faults at once */
+void lapse_shrink_chance(struct lapse_shrinker *s); /* shrink_chance.c: what chance drew */
 void lapse_shrink_flat(struct lapse_shrinker *s);   /* shrink_flat.c: loops as single lines */
 void lapse_shrink_structure(struct lapse_shrinker *s); /* shrink.c: those that leave things out */
 

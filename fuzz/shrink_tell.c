@@ -8,6 +8,10 @@
 enum { NAME_BYTES_MAX = 100, COMMENT_BYTES_MAX = 400, THRESHOLDS_MAX = 64, FAULTS_MAX = 64,
        BEYOND = 12 };
 
+static void leave_open(struct lapse_shrinker *s);
+static bool open_lines(struct lapse_shrinker *s, const struct lapse_trial *trial);
+static bool is_answered(const struct lapse_history *history, int64_t until, int32_t step);
+static bool open_line(struct lapse_shrinker *s, struct lapse_node *line);
 static enum lapse_status write_text(struct lapse_shrinker *s);
 static enum lapse_status message_of(struct lapse_shrinker *s);
 static const char *cut_text(struct lapse_shrinker *s, const char *text, size_t most);
@@ -29,7 +33,8 @@ static const char *number_text(struct lapse_shrinker *s, const struct lapse_node
                                int64_t value);
 
 enum lapse_status lapse_shrink_tell(struct lapse_shrinker *s) {
-    enum lapse_status status = write_text(s);
+    leave_open(s);
+    enum lapse_status status = s->status == LAPSE_OK ? write_text(s) : s->status;
     if (status == LAPSE_OK) {
         status = read_text(s);
     }
@@ -41,6 +46,65 @@ enum lapse_status lapse_shrink_tell(struct lapse_shrinker *s) {
         find_thresholds(s);
     }
     return status == LAPSE_OK ? s->status : status;
+}
+
+/* A run that is mended goes on where this one stopped. What its lines are answered then nobody has
+ * seen, so nothing is expected of them: the rules judge. */
+static void leave_open(struct lapse_shrinker *s) {
+    struct lapse_trial trial;
+    if (s->target.unmet || s->status != LAPSE_OK) {
+        return;
+    }
+    lapse_pool_free(&s->draft_pool);
+    lapse_pool_init(&s->draft_pool, s->options->alloc);
+    s->status = lapse_shrink_run(s, s->tree, &trial);
+    s->spent = false;
+    if (s->status == LAPSE_OK && trial.outcome == LAPSE_TRIAL_VIOLATED &&
+        lapse_shrink_parse(s, &trial.text) && open_lines(s, &trial)) {
+        (void)lapse_shrink_keep(s);
+    }
+    lapse_trial_free(&trial);
+}
+
+static bool open_lines(struct lapse_shrinker *s, const struct lapse_trial *trial) {
+    int64_t event = lapse_judge_verdict(trial->run.judge)->event;
+    for (size_t i = 0; i < trial->plan->step_count; i++) {
+        bool task = false;
+        struct lapse_node *line = NULL;
+        if (trial->plan->steps[i].kind == LAPSE_STEP_CALL &&
+            !is_answered(trial->run.history, event, (int32_t)i)) {
+            line = lapse_shrink_line_at(s, trial->plan->the_case.checks[i].place, &task);
+        }
+        if (line != NULL && !open_line(s, line)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether its last call before that event was. */
+static bool is_answered(const struct lapse_history *history, int64_t until, int32_t step) {
+    bool answered = false;
+    for (size_t i = 0; i < lapse_history_count(history) && (int64_t)i < until; i++) {
+        const struct lapse_history_event *event = lapse_history_at(history, i);
+        bool its = event->step == step;
+        answered = its && event->kind == LAPSE_HISTORY_REPLY  ? true
+                   : its && event->kind == LAPSE_HISTORY_INVOKE ? false
+                                                                : answered;
+    }
+    return answered;
+}
+
+static bool open_line(struct lapse_shrinker *s, struct lapse_node *line) {
+    bool handled = false;
+    for (size_t i = 0; i < line->count; i++) {
+        handled = handled || strncmp(line->keys[i]->text, "on_", 3) == 0;
+    }
+    int64_t expect = lapse_node_index(line, "expect");
+    if (expect >= 0) {
+        lapse_shrink_cut(line, (size_t)expect, 1);
+    }
+    return handled || lapse_shrink_put(s, line, "on_any", lapse_shrink_scalar(s, "next", 4));
 }
 
 /* A line of comment, and the document under a name that says the same. */

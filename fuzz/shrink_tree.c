@@ -59,6 +59,38 @@ struct lapse_node *lapse_shrink_at(const struct lapse_shrink_spot *spot) {
     return spot->parent->items[spot->index];
 }
 
+bool lapse_shrink_parse(struct lapse_shrinker *s, const struct lapse_emitted *text) {
+    struct lapse_list documents = {.item_bytes = sizeof(struct lapse_document)};
+    struct lapse_diag_list diags;
+    lapse_diag_list_init(&diags, s->options->alloc);
+    bool read = lapse_yaml_parse(&s->texts, "", text->text, text->bytes, &documents, &diags);
+    bool one = read && diags.count == 0 && documents.count == 1;
+    if (one) {
+        const struct lapse_document *document = lapse_list_at(&documents, 0);
+        s->draft = lapse_shrink_copy(&s->draft_pool, document->root);
+    }
+    s->status = read && (!one || s->draft != NULL) ? s->status : LAPSE_NOMEM;
+    lapse_list_free(s->options->alloc, &documents);
+    lapse_diag_list_free(&diags);
+    return one && s->status == LAPSE_OK && lapse_shrink_list(s, s->draft);
+}
+
+struct lapse_node *lapse_shrink_line_at(const struct lapse_shrinker *s, struct lapse_place place,
+                                        bool *ret_task) {
+    for (size_t i = 0; i < s->lines.count; i++) {
+        const struct lapse_shrink_spot *spot = lapse_shrink_line(s, i);
+        struct lapse_node *line = lapse_shrink_at(spot);
+        for (size_t k = 0; k < line->count; k++) {
+            if (line->keys[k]->place.line == place.line &&
+                line->keys[k]->place.column == place.column) {
+                *ret_task = strcmp(spot->section, "actors") == 0;
+                return line;
+            }
+        }
+    }
+    return NULL;
+}
+
 void lapse_shrink_cut(struct lapse_node *parent, size_t index, size_t count) {
     LAPSE_ASSERT(index + count <= parent->count);
     for (size_t i = index; i + count < parent->count; i++) {
@@ -163,6 +195,17 @@ void lapse_shrink_number_text(const struct lapse_node *like,
     }
     (void)snprintf(buf, LAPSE_SHRINK_NUMBER_MAX, "%.*s%s%s", (int)number->prefix, like->text, plus,
                    span);
+}
+
+bool lapse_shrink_is_call(const struct lapse_node *line) {
+    size_t count = 0;
+    const struct lapse_word *words = lapse_word_table(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (words[i].kind == LAPSE_WORD_VERB && lapse_node_get(line, words[i].word) != NULL) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool list_node(struct lapse_shrinker *s, struct lapse_node *node, const char *section,

@@ -2,8 +2,8 @@
  *
  * A draft is kept iff it fails with the signature of the first run. Where no rule broke but a line
  * was not answered as its author wrote, the rules say nothing against a draft that is answered
- * rightly and still fails, as when the write is left out that the line looks for. So what happens
- * to that line's object has to stay as it was. */
+ * rightly and still fails, as when the write or the fault is left out whose trace the line looks
+ * for. So what happens to that line's object has to stay as it was, and all that is no call. */
 #include "shrink_parts.h"
 
 #include "contracts/rule.h"
@@ -19,6 +19,7 @@ static void accept(struct lapse_shrinker *s, const struct lapse_trial *trial);
 static void set_apart(struct lapse_shrinker *s, const struct lapse_trial *trial);
 static bool is_met_before(const struct lapse_shrinker *s,
                           const struct lapse_trial_signature *signature);
+static size_t messages_of(const struct lapse_plan_step *step);
 static bool is_about(const struct lapse_shrinker *s, const struct lapse_plan *plan, int32_t step);
 
 bool lapse_shrink_draft(struct lapse_shrinker *s) {
@@ -70,7 +71,8 @@ enum lapse_status lapse_shrink_run(struct lapse_shrinker *s, const struct lapse_
 bool lapse_shrink_alike(const struct lapse_shrinker *s, const struct lapse_trial *trial) {
     return trial->outcome == LAPSE_TRIAL_VIOLATED && trial->plan_count == 1 &&
            lapse_trial_same(&trial->signature, &s->target) &&
-           (!s->target.unmet || lapse_shrink_object(s, trial) == s->about_object);
+           (!s->target.unmet || (lapse_shrink_acts(trial) == s->acts &&
+                                 lapse_shrink_object(s, trial) == s->about_object));
 }
 
 struct lapse_shrink_size lapse_shrink_size_of(const struct lapse_trial *trial,
@@ -83,8 +85,7 @@ struct lapse_shrink_size lapse_shrink_size_of(const struct lapse_trial *trial,
         const struct lapse_plan_step *step = &plan->steps[i];
         size.steps += step->kind != LAPSE_STEP_LOOP ? 1 : 0;
         size.faults += step->kind == LAPSE_STEP_FAULT ? 1 : 0;
-        size.faults += step->request.kind != LAPSE_MESSAGE_PLAIN ? 1 : 0;
-        size.faults += step->reply.kind != LAPSE_MESSAGE_PLAIN || step->forged ? 1 : 0;
+        size.faults += messages_of(step);
     }
     return size;
 }
@@ -93,23 +94,27 @@ uint64_t lapse_shrink_object(const struct lapse_shrinker *s, const struct lapse_
     struct lapse_digest digest;
     lapse_digest_begin(&digest);
     for (size_t i = 0; i < lapse_history_count(trial->run.history); i++) {
-        const struct lapse_history_event *event = lapse_history_at(trial->run.history, i);
-        bool acts = event->kind == LAPSE_HISTORY_INVOKE || event->kind == LAPSE_HISTORY_APPLY ||
-                    event->kind == LAPSE_HISTORY_RESOURCE;
-        if (!acts || !is_about(s, trial->plan, event->step)) {
-            continue;
-        }
-        lapse_digest_i64(&digest, event->kind);
-        lapse_digest_i64(&digest, event->at.ns);
-        if (event->kind == LAPSE_HISTORY_INVOKE) {
-            lapse_digest_i64(&digest, event->u.invoke.request.verb);
-        } else {
-            lapse_digest_i64(&digest, event->kind == LAPSE_HISTORY_APPLY
-                                          ? event->u.apply.answer.status
-                                          : event->u.resource.status);
+        struct lapse_history_event event = *lapse_history_at(trial->run.history, i);
+        bool acts = event.kind == LAPSE_HISTORY_INVOKE || event.kind == LAPSE_HISTORY_APPLY ||
+                    event.kind == LAPSE_HISTORY_REPLY || event.kind == LAPSE_HISTORY_PROBE ||
+                    event.kind == LAPSE_HISTORY_RESOURCE;
+        if (acts && is_about(s, trial->plan, event.step)) {
+            event.seq = event.call = 0;
+            event.step = 0;
+            lapse_digest_u64(&digest, lapse_history_event_digest(&event));
         }
     }
     return lapse_digest_value(&digest);
+}
+
+size_t lapse_shrink_acts(const struct lapse_trial *trial) {
+    size_t acts = trial->plan->clock_count + (trial->plan->chaos.on ? 1 : 0);
+    for (size_t i = 0; i < trial->plan->step_count; i++) {
+        const struct lapse_plan_step *step = &trial->plan->steps[i];
+        acts += step->kind != LAPSE_STEP_CALL && step->kind != LAPSE_STEP_PROBE ? 1 : 0;
+        acts += messages_of(step);
+    }
+    return acts;
 }
 
 void lapse_shrink_take(struct lapse_shrinker *s, struct lapse_pool *pool,
@@ -119,6 +124,13 @@ void lapse_shrink_take(struct lapse_shrinker *s, struct lapse_pool *pool,
     s->tree = tree;
     (void)digest_of(s, tree, &s->tree_digest);
     lapse_pool_init(pool, s->options->alloc);
+}
+
+/* What is done to those of its call. */
+static size_t messages_of(const struct lapse_plan_step *step) {
+    size_t count = step->request.kind != LAPSE_MESSAGE_PLAIN ? 1 : 0;
+    count += step->reply.kind != LAPSE_MESSAGE_PLAIN || step->forged ? 1 : 0;
+    return count;
 }
 
 /* Lines of one bucket, or of leases whose names begin alike, count as being about one thing. */

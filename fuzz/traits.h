@@ -19,7 +19,7 @@
     X(CAREFUL, "careful", "yes|no")                                                                \
     X(MARGIN, "margin", "2*none|500ms|1s")                                                         \
     X(TIMER, "timer", "3*none|boot")                                                               \
-    X(STORE, "store", "3*none|2*memory|sqlite")                                                    \
+    X(STORE, "store", "8*none|5*memory|sqlite")                                                    \
     X(SYNC, "sync", "5*full|2*normal|none")                                                        \
     X(RATE, "rate bound", "200ppm|1000ppm|50ppb")                                                  \
     X(DRIFT, "drift", "fast|slow|half fast|half slow")                                             \
@@ -71,7 +71,7 @@
     X(BATCHED, "batch size", "1|3*2|3")                                                            \
     X(BUCKETED, "bucket verb", "open|2*alter|2*set|get")                                           \
     X(EDGE, "edge", "zero|huge|largest|two terms|zero lease|huge lease|past|huge idle")            \
-    X(FLOOD, "flood", "50|3*300|1500")                                                             \
+    X(FLOOD, "flood", "12*9|2*300|1100")                                                          \
     X(LOOP, "loop",                                                                                \
       "2*renew|2*write|take|take and give|2*gap|lock|beside|batches")                              \
     X(PERIOD, "period", "3*third|half|tenth|second|nine tenths|span")                              \

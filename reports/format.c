@@ -73,6 +73,10 @@ void lapse_replay_line(struct lapse_out *out, const struct lapse_result_view *vi
         put_path(out, view->file, 0);
         return;
     }
+    if (view->replay != NULL) {
+        lapse_out_text(out, view->replay);
+        return;
+    }
     lapse_out_text(out, "lapse replay ");
     put_path(out, view->file, view->line);
     if (view->row >= 0) {

@@ -309,6 +309,10 @@ static void pretty_end(struct lapse_out *out, const struct lapse_style *style,
         lapse_out_format(out, "%llu of %llu runs made again, with the same history\n",
                          (unsigned long long)totals->again, (unsigned long long)totals->runs);
     }
+    if (style->verbose >= 0 && totals->protocols > 0) {
+        lapse_out_count(out, totals->protocols, "protocol", "protocols");
+        lapse_out_text(out, " left to `lapse explore`\n");
+    }
     if (style->verbose >= 0 && totals->skipped_folders > 0) {
         lapse_out_count(out, totals->skipped_folders, "folder", "folders");
         lapse_out_text(out, " skipped, as .lapse-skip in it asks\n");

@@ -365,6 +365,8 @@ void lapse_decode_clocks(struct lapse_decoder *d, const struct lapse_node *map);
 void lapse_decode_store(struct lapse_decoder *d);
 /* `chaos` (decode_chaos.c); after the sections and `run_for`. */
 void lapse_decode_chaos(struct lapse_decoder *d);
+/* `explore` (decode_explore.c). */
+void lapse_decode_explore(struct lapse_decoder *d);
 /* A rate (200ppm); a share of messages (20%) in millionths; a span, or a range of spans. */
 bool lapse_decode_rate(struct lapse_decoder *d, const struct lapse_node *node, int64_t *ret);
 void lapse_decode_share(struct lapse_decoder *d, const struct lapse_node *node, int32_t *ret_ppm);

@@ -51,6 +51,7 @@ bool lapse_decode_document(const struct lapse_decode_input *input, struct lapse_
         lapse_decode_copies_end(&d);
         decode_end(&d);
         lapse_decode_chaos(&d);
+        lapse_decode_explore(&d);
         lapse_decode_store_end(&d);
         seal_setup(&d);
         seal_case(&d);
@@ -179,6 +180,10 @@ static void check_top(struct lapse_decoder *d) {
         } else if (lapse_node_is(key, "tags")) {
             check_tags(d, d->root->items[i]);
         }
+    }
+    const struct lapse_node *explore = lapse_node_get(d->root, "explore");
+    if (explore != NULL && explore->kind == LAPSE_NODE_MAP) {
+        return; /* a protocol is searched, not run */
     }
     if (lapse_node_is_null(lapse_node_get(d->root, "steps")) &&
         lapse_node_is_null(lapse_node_get(d->root, "actors")) &&

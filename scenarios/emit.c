@@ -145,7 +145,7 @@ void lapse_emit_take_task(struct lapse_emitter *e, size_t task) {
 static const struct lapse_emit_row *find_row(enum lapse_word_kind kind, const char *word) {
     static const struct lapse_emit_row *(*const tables[])(size_t *) = {
         lapse_emit_setup_rows, lapse_emit_client_rows, lapse_emit_line_rows,
-        lapse_emit_call_rows,  lapse_emit_world_rows,
+        lapse_emit_call_rows,  lapse_emit_world_rows,  lapse_emit_explore_rows,
     };
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         size_t count = 0;

@@ -233,6 +233,9 @@ static void emit_sections(struct lapse_emitter *e, struct lapse_node *map, const
                           const void *thing) {
     (void)thing;
     bool last = strcmp(word, "expect") == 0;
+    if (e->plan->explore.on) {
+        return; /* a protocol has no lines */
+    }
     size_t before = map->count;
     while (e->section_at < LAPSE_EMIT_SECTIONS && (last || map->count == before)) {
         enum lapse_emit_section next = e->sections[e->section_at];

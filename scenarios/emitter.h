@@ -70,6 +70,7 @@ void lapse_emit_all(struct lapse_emitter *e, enum lapse_word_kind kind, struct l
 /* The rows of each file. */
 const struct lapse_emit_row *lapse_emit_setup_rows(size_t *ret_count);
 const struct lapse_emit_row *lapse_emit_client_rows(size_t *ret_count);
+const struct lapse_emit_row *lapse_emit_explore_rows(size_t *ret_count);
 const struct lapse_emit_row *lapse_emit_line_rows(size_t *ret_count);
 const struct lapse_emit_row *lapse_emit_call_rows(size_t *ret_count);
 const struct lapse_emit_row *lapse_emit_world_rows(size_t *ret_count);

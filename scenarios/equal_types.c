@@ -335,6 +335,16 @@ static const struct lapse_shape_field chaos_fields[] = {HERE(T, on, boolean),
                                                         HERE(T, disk, u32)};
 STRUCT(chaos, T, chaos_fields);
 #undef T
+#define T struct lapse_plan_explore
+static const struct lapse_shape_field explore_fields[] = {
+    HERE(T, on, boolean),          HERE(T, all, boolean),   HERE(T, clients, i32),
+    HERE(T, span_ns, i64),         HERE(T, grain_ns, i64),  HERE(T, careful, boolean),
+    HERE(T, margin_ns, i64),       HERE(T, clock_ns, i64),  HERE(T, renew_ns, i64),
+    HERE(T, fresh_owner, boolean), HERE(T, delay, boolean), HERE(T, loss, boolean),
+    HERE(T, crash, boolean),       HERE(T, pause, boolean), HERE(T, faults_max, i32),
+    HERE(T, resource, i32)};
+STRUCT(explore, T, explore_fields);
+#undef T
 #define T struct lapse_setup_bucket
 static const struct lapse_shape_field bucket_fields[] = {
     HERE(T, name, bytes_leaf), HERE(T, config, config), HERE(T, locks, boolean)};
@@ -427,6 +437,7 @@ static const struct lapse_shape_field plan_fields[] = {NOT(T, file),
                                                        LIST(T, programs, program, program_count),
                                                        HERE(T, copy_count, i32),
                                                        HERE(T, chaos, chaos),
+                                                       HERE(T, explore, explore),
                                                        HERE(T, store, i32),
                                                        NOT(T, compare_model),
                                                        NOT(T, promise_strict),

@@ -97,7 +97,6 @@ static const struct takes all_needs[] = {
     "in factor wall to rate mono sync tear full rot latency loss duplicate reorder is who expect " \
     "at after when nth label cap wait retry"
 
-static uint64_t draw_bits(struct lapse_draw *d);
 static size_t pick(struct lapse_draw *d, size_t count);
 static bool one_in(struct lapse_draw *d, size_t count);
 static const char *pick_bar(struct lapse_draw *d, const char *values);
@@ -138,6 +137,13 @@ struct lapse_node *lapse_draw_document(struct lapse_draw *d) {
     struct lapse_node *faults = lapse_emit_seq(&d->e);
     put(d, document, "lapse", text(d, "1"));
     put(d, document, "name", text(d, one_in(d, 4) ? "it's: a \"name\", with #signs" : "drawn"));
+    bool alone = one_in(d, 40); /* a protocol has no lines beside it */
+    if (alone || one_in(d, 9)) {
+        put(d, document, "explore", alone ? lapse_draw_protocol(d) : text(d, "all"));
+    }
+    if (alone) {
+        return document;
+    }
     draw_setup(d, document);
     begin_steps(d, steps);
     begin_faults(d, faults);
@@ -719,15 +725,15 @@ static struct lapse_node *draw_value(struct lapse_draw *d, const struct lapse_wo
 
 /* ---- Small things. */
 /* Xorshift: any spread will do, and it is the same everywhere. */
-static uint64_t draw_bits(struct lapse_draw *d) {
+size_t lapse_draw_pick(struct lapse_draw *d, size_t count) {
     d->state ^= d->state << 13;
     d->state ^= d->state >> 7;
     d->state ^= d->state << 17;
-    return d->state >> 11;
+    return (size_t)((d->state >> 11) % count);
 }
 
 static size_t pick(struct lapse_draw *d, size_t count) {
-    return (size_t)(draw_bits(d) % count);
+    return lapse_draw_pick(d, count);
 }
 
 static bool one_in(struct lapse_draw *d, size_t count) {

@@ -150,9 +150,10 @@ static int64_t next_instant(struct lapse_world *world) {
         world->chaos.off_ns = offsets[near - LATE_KINDS];
         return at;
     }
-    int64_t gap = 1 + (int64_t)lapse_choose(world->choices, 2 * (uint64_t)mean,
-                                            LAPSE_CHOICE_CHAOS_WHEN, 1);
-    return lapse_ns_add(world->now.ns, gap, &at) ? at : INT64_MAX;
+    /* Nothing chosen is the longest gap, so a list of choices that is cut has few faults more. */
+    int64_t gap =
+        (int64_t)lapse_choose(world->choices, 2 * (uint64_t)mean, LAPSE_CHOICE_CHAOS_WHEN, 1);
+    return lapse_ns_add(world->now.ns, gap == 0 ? 2 * mean : 1 + gap, &at) ? at : INT64_MAX;
 }
 
 /* False: there is none, or that instant is over. */
@@ -217,6 +218,9 @@ static void draw_fault(struct lapse_world *world) {
     struct lapse_plan_fault fault = {.actor = -1, .node = -1, .task = -1, .factor = 1};
     uint64_t which = lapse_choose(world->choices, count, LAPSE_CHOICE_CHAOS_FAULT, 0);
     if (draw_of_kind(world, kinds[which], &fault)) {
+        if (world->drawn != NULL) {
+            world->drawn(world->drawn_ctx, world->now, &fault);
+        }
         lapse_sim_fault_do(world, -1, &fault);
     }
 }

@@ -223,6 +223,37 @@ Test(chaos, all_heals_at_the_end) {
     }
 }
 
+/* A whole run by a recorded list. */
+static struct stage run_list(struct sketch *sketch, const struct lapse_choice *list, size_t count) {
+    struct stage stage = stage_open(sketch, 7);
+    lapse_world_close(stage.world);
+    lapse_history_close(stage.history);
+    lapse_choices_close(stage.choices);
+    cr_assert_eq(lapse_choices_open_list(lapse_alloc_libc(), list, count, &stage.choices),
+                 LAPSE_OK);
+    struct lapse_world_options options = {.plan = &sketch->plan, .choices = stage.choices};
+    cr_assert_eq(lapse_history_open(lapse_alloc_libc(), 0, &stage.history, NULL), LAPSE_OK);
+    options.history = stage.history;
+    cr_assert_eq(lapse_world_open(&options, &stage.world, NULL), LAPSE_OK);
+    cr_assert_eq(lapse_world_run(stage.world, NULL), LAPSE_OK);
+    return stage;
+}
+
+/* What a shrinker or a fuzzer leaves of a list: which kinds there are, and nothing else. */
+Test(chaos, kinds_without_instants_are_few_faults) {
+    static struct sketch sketch;
+    scene_begin(&sketch);
+    allow_all(&sketch.plan.chaos);
+    struct lapse_choice kinds[16];
+    for (int32_t kind = 0; kind < 16; kind++) {
+        kinds[kind] = (struct lapse_choice){LAPSE_CHOICE_CHAOS_KIND, kind, 2, 1};
+    }
+    struct stage stage = run_list(&sketch, kinds, 16);
+    cr_expect_gt(stage_count(&stage, LAPSE_HISTORY_FAULT_BEGIN, -1), 0);
+    cr_expect_lt(lapse_history_count(stage.history), 1000);
+    stage_close(&stage);
+}
+
 Test(chaos, a_run_is_told_by_its_seed_and_choosing_nothing_is_no_fault) {
     static struct sketch sketch;
     scene_begin(&sketch);
@@ -235,22 +266,8 @@ Test(chaos, a_run_is_told_by_its_seed_and_choosing_nothing_is_no_fault) {
     stage_close(&again);
     stage_close(&other);
 
-    again = stage_open(&sketch, 7);
-    size_t count = 0;
-    const struct lapse_choice *list = lapse_choices_list(first.choices, &count);
-    struct lapse_choices *seeded = again.choices;
-    cr_assert_gt(count, 0);
-    cr_assert_eq(lapse_choices_open_list(lapse_alloc_libc(), list, 0, &again.choices), LAPSE_OK);
-    lapse_world_close(again.world);
-    lapse_history_close(again.history);
-    lapse_choices_close(seeded);
     stage_close(&first);
-
-    struct lapse_world_options options = {.plan = &sketch.plan, .choices = again.choices};
-    cr_assert_eq(lapse_history_open(lapse_alloc_libc(), 0, &again.history, NULL), LAPSE_OK);
-    options.history = again.history;
-    cr_assert_eq(lapse_world_open(&options, &again.world, NULL), LAPSE_OK);
-    cr_assert_eq(lapse_world_run(again.world, NULL), LAPSE_OK);
+    again = run_list(&sketch, NULL, 0);
     cr_expect_eq(kinds_of(&again), 0);
     cr_expect_eq(stage_count(&again, LAPSE_HISTORY_FAULT_END, -1), 0);
     stage_close(&again);

@@ -1,9 +1,11 @@
-/* The two makers of choices, and the record that both keep.
+/* The makers of choices, and the record that all keep.
  *
  * The k-th draw of a (label, who) pair depends on nothing but that pair and k, so the position in
  * the list never matters: cutting the list back is all that a snapshot needs. Both the number of
  * draws that a pair has made and its k-th recorded entry are found by hash. */
 #include "sim/choice.h"
+
+enum { WHO_BYTES = 3, WHO_BOUND = 1 << 23 };
 
 /* How many draws a pair has made. */
 struct tally {
@@ -17,6 +19,7 @@ struct lapse_choices {
     const lapse_alloc *alloc;
     bool seeded;
     uint64_t seed;
+    bool wraps; /* a recorded value out of range is taken modulo n, not as 0 */
     struct lapse_choice *source; /* the recorded maker's list */
     uint64_t *source_order;      /* which of its pair each entry is, from 0 */
     size_t source_count;
@@ -29,6 +32,7 @@ struct lapse_choices {
     bool broken;
 };
 
+static struct lapse_choice decode(const unsigned char *bytes);
 static bool same_pair(const struct lapse_choice *choice, enum lapse_choice_label label,
                       int32_t who);
 static bool copy_source(struct lapse_choices *choices, const struct lapse_choice *list,
@@ -74,6 +78,41 @@ enum lapse_status lapse_choices_open_list(const lapse_alloc *alloc, const struct
     return LAPSE_OK;
 }
 
+enum lapse_status lapse_choices_open_bytes(const lapse_alloc *alloc, struct lapse_bytes bytes,
+                                           struct lapse_choices **ret) {
+    size_t count = bytes.len / LAPSE_CHOICE_BYTES;
+    struct lapse_choice *list = NULL;
+    if (count > 0) {
+        list = lapse_alloc_zero(alloc, count * sizeof(*list));
+        if (list == NULL) {
+            return LAPSE_NOMEM;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        list[i] = decode(bytes.data + i * LAPSE_CHOICE_BYTES);
+    }
+    enum lapse_status status = lapse_choices_open_list(alloc, list, count, ret);
+    lapse_alloc_free(alloc, list, count * sizeof(*list));
+    if (status == LAPSE_OK) {
+        (*ret)->wraps = true;
+    }
+    return status;
+}
+
+void lapse_choice_encode(const struct lapse_choice *choice,
+                         unsigned char ret_bytes[LAPSE_CHOICE_BYTES]) {
+    LAPSE_ASSERT(choice->who >= -WHO_BOUND);
+    LAPSE_ASSERT(choice->who < WHO_BOUND);
+    uint64_t who = (uint64_t)(choice->who + WHO_BOUND);
+    ret_bytes[0] = (unsigned char)choice->label;
+    for (int i = 0; i < WHO_BYTES; i++) {
+        ret_bytes[1 + i] = (unsigned char)(who >> (8 * i));
+    }
+    for (int i = 0; i < 8; i++) {
+        ret_bytes[1 + WHO_BYTES + i] = (unsigned char)(choice->value >> (8 * i));
+    }
+}
+
 void lapse_choices_close(struct lapse_choices *choices) {
     if (choices == NULL) {
         return;
@@ -99,7 +138,7 @@ uint64_t lapse_choose(struct lapse_choices *choices, uint64_t n, enum lapse_choi
     uint64_t value = choices->seeded ? hashed(choices->seed, label, who, k) % n
                                      : recorded(choices, label, who, k);
     if (value >= n) {
-        value = 0;
+        value = choices->wraps ? value % n : 0;
     }
     choices->drawn[choices->drawn_count++] =
         (struct lapse_choice){.label = label, .who = who, .n = n, .value = value};
@@ -123,6 +162,35 @@ void lapse_choices_cut(struct lapse_choices *choices, size_t count) {
         tally_of(choices, taken_back->label, taken_back->who)->count--;
     }
     choices->drawn_count = count;
+}
+
+bool lapse_choices_next(struct lapse_choice *list, size_t *count, uint64_t wide,
+                        bool *ret_narrowed) {
+    for (size_t i = *count; i > 0; i--) {
+        struct lapse_choice *last = &list[i - 1];
+        bool narrowed = last->n > wide;
+        *ret_narrowed = *ret_narrowed || narrowed;
+        if (last->value + 1 < last->n) {
+            last->value = narrowed ? last->n - 1 : last->value + 1;
+            *count = i;
+            return true;
+        }
+    }
+    *count = 0;
+    return false;
+}
+
+static struct lapse_choice decode(const unsigned char *bytes) {
+    struct lapse_choice choice = {.label = (enum lapse_choice_label)bytes[0]};
+    uint64_t who = 0;
+    for (int i = 0; i < WHO_BYTES; i++) {
+        who |= (uint64_t)bytes[1 + i] << (8 * i);
+    }
+    for (int i = 0; i < 8; i++) {
+        choice.value |= (uint64_t)bytes[1 + WHO_BYTES + i] << (8 * i);
+    }
+    choice.who = (int32_t)who - WHO_BOUND;
+    return choice;
 }
 
 static bool same_pair(const struct lapse_choice *choice, enum lapse_choice_label label,

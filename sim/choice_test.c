@@ -64,3 +64,25 @@ Test(choice, a_record_of_a_seeded_run_replays_it_and_can_be_cut) {
     lapse_choices_close(seeded);
     lapse_choices_close(replayed);
 }
+
+Test(choice, a_list_in_bytes_gives_the_same_draws_and_any_bytes_are_choices) {
+    struct lapse_choice list[] = {{LAPSE_CHOICE_JITTER, -1, 10, 4},
+                                  {LAPSE_CHOICE_ROT, 70000, UINT64_MAX, UINT64_MAX - 1},
+                                  {LAPSE_CHOICE_JITTER, -1, 10, 6}};
+    unsigned char bytes[3 * LAPSE_CHOICE_BYTES + 1] = {0};
+    struct lapse_choices *choices;
+    for (size_t i = 0; i < 3; i++) {
+        lapse_choice_encode(&list[i], bytes + i * LAPSE_CHOICE_BYTES);
+    }
+    struct lapse_bytes whole = {bytes, sizeof(bytes)};
+    cr_assert_eq(lapse_choices_open_bytes(lapse_alloc_libc(), whole, &choices), LAPSE_OK);
+    cr_assert_eq(lapse_choose(choices, UINT64_MAX, LAPSE_CHOICE_ROT, 70000), UINT64_MAX - 1);
+    cr_assert_eq(lapse_choose(choices, 10, LAPSE_CHOICE_JITTER, -1), 4);
+    cr_assert_eq(lapse_choose(choices, 4, LAPSE_CHOICE_JITTER, -1), 2, "out of range wraps");
+    cr_assert_eq(lapse_choose(choices, 10, LAPSE_CHOICE_JITTER, -1), 0, "missing is 0");
+    lapse_choices_close(choices);
+    whole.len = 0;
+    cr_assert_eq(lapse_choices_open_bytes(lapse_alloc_libc(), whole, &choices), LAPSE_OK);
+    cr_assert_eq(lapse_choose(choices, 10, LAPSE_CHOICE_JITTER, -1), 0);
+    lapse_choices_close(choices);
+}

@@ -275,7 +275,7 @@ static void make_call(struct run *run) {
         draw_request(run, &command);
     }
     (void)lapse_apply(run->store, &command, &run->r, &run->err);
-    struct lapse_answer told = lapse_sim_node_answer(&run->r);
+    struct lapse_answer told = lapse_answer_of(&run->r);
     struct lapse_model_answer must;
     struct lapse_model_difference odd;
     enum lapse_status status = lapse_model_apply(run->model, &command, &told, run->call, &must);

@@ -258,32 +258,6 @@ int64_t lapse_sim_node_due(const struct lapse_world *world, const struct lapse_d
     return at < world->now.ns ? world->now.ns : at;
 }
 
-struct lapse_answer lapse_sim_node_answer(const struct lapse_result *result) {
-    bool tells = result->verb == LAPSE_VERB_ACQUIRE || result->verb == LAPSE_VERB_EXTEND ||
-                 result->verb == LAPSE_VERB_INSPECT || result->verb == LAPSE_VERB_SESSION ||
-                 result->verb == LAPSE_VERB_KEEPALIVE;
-    return (struct lapse_answer){
-        .status = result->status,
-        .at = result->at,
-        .wall = result->wall,
-        .revision = result->revision,
-        .end = result->end,
-        .left = result->left,
-        .renewed = result->renewed,
-        .has_token = tells && result->status == LAPSE_OK,
-        .token = result->token,
-        .watcher = result->watcher,
-        .value = result->value,
-        .owner = result->owner,
-        .item_count = result->item_count,
-        .items = result->items,
-        .more = result->more,
-        .repeated = result->repeated,
-        .answer_count = result->answer_count,
-        .answers = result->answers,
-    };
-}
-
 /* A slow node looks at it later. */
 static void delay(struct lapse_world *world, const struct lapse_queue_item *item) {
     struct lapse_queue_item later = *item;
@@ -422,7 +396,7 @@ static void tell_call(struct lapse_world *world, const struct lapse_sim_untold *
     struct lapse_history_event event = lapse_world_call_event(world, LAPSE_HISTORY_APPLY, call);
     event.u.apply.reading = untold->reading;
     event.u.apply.durable_point = node->result.durable_point;
-    event.u.apply.answer = lapse_sim_node_answer(&node->result);
+    event.u.apply.answer = lapse_answer_of(&node->result);
     if (node->result.watcher > 0) {
         node->watcher_top = node->watcher_base + node->result.watcher;
         event.u.apply.answer.watcher = node->watcher_top;

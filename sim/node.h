@@ -31,7 +31,5 @@ bool lapse_sim_node_excuses(const struct lapse_world *world, enum lapse_status s
 /* After whatever the store has done: a sync that hangs stops its process, and a crash that was
  * placed inside it comes now. */
 void lapse_sim_node_after(struct lapse_world *world);
-/* The fields of a result as an answer; bytes are borrowed. */
-struct lapse_answer lapse_sim_node_answer(const struct lapse_result *result);
 
 #endif

@@ -46,8 +46,11 @@ enum lapse_status lapse_world_open(const struct lapse_world_options *options,
     world->choices = options->choices;
     world->history = options->history;
     world->judge = options->judge;
+    world->drawn = options->drawn;
+    world->drawn_ctx = options->drawn_ctx;
     world->events_max = options->events_max == 0 ? events_max_default : options->events_max;
     world->check_often = options->check_often;
+    world->orders = options->orders;
     lapse_queue_init(&world->queue, world->alloc);
     if (make_tables(world)) {
         status = begin(world, err);

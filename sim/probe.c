@@ -164,7 +164,7 @@ static void ask(struct look *look, struct lapse *fork, enum lapse_verb verb) {
     lapse_result_init(&look->results[at], look->world->alloc);
     (void)lapse_apply(fork, &command, &look->results[at], NULL);
     look->answers[at].verb = (int)verb;
-    look->answers[at].answer = lapse_sim_node_answer(&look->results[at]);
+    look->answers[at].answer = lapse_answer_of(&look->results[at]);
     if (look->plan->kind != LAPSE_PROBE_READ) {
         cut_listing(look, verb, at);
     }

@@ -1,7 +1,6 @@
 /* A binary heap in the arena. Its comparison is total: no two items have one sequence number. */
 #include "queue.h"
 
-static bool before(const struct lapse_queue_item *a, const struct lapse_queue_item *b);
 static int class_of(enum lapse_queue_kind kind);
 static void sift_up(struct lapse_queue_item *items, size_t at);
 static void sift_down(struct lapse_queue_item *items, size_t count, size_t at);
@@ -26,14 +25,20 @@ const struct lapse_queue_item *lapse_queue_first(const struct lapse_queue *queue
 }
 
 struct lapse_queue_item lapse_queue_pop(struct lapse_queue *queue) {
-    LAPSE_ASSERT(queue->heap.count > 0);
-    struct lapse_queue_item first = queue->heap.items[0];
-    queue->heap.count--;
-    if (queue->heap.count > 0) {
-        queue->heap.items[0] = queue->heap.items[queue->heap.count];
-        sift_down(queue->heap.items, queue->heap.count, 0);
+    return lapse_queue_take(queue, 0);
+}
+
+struct lapse_queue_item lapse_queue_take(struct lapse_queue *queue, size_t place) {
+    LAPSE_ASSERT(place < queue->heap.count);
+    struct lapse_queue_item *items = queue->heap.items;
+    struct lapse_queue_item taken = items[place];
+    size_t count = --queue->heap.count;
+    if (place < count) {
+        items[place] = items[count];
+        sift_down(items, count, place);
+        sift_up(items, place);
     }
-    return first;
+    return taken;
 }
 
 bool lapse_queue_list_add(struct lapse_queue_list *list, const lapse_alloc *alloc,
@@ -55,14 +60,14 @@ void lapse_queue_restore(struct lapse_queue *queue) {
 
 enum lapse_status lapse_queue_check(const struct lapse_queue *queue, struct lapse_error *err) {
     for (size_t i = 1; i < queue->heap.count; i++) {
-        if (before(&queue->heap.items[i], &queue->heap.items[(i - 1) / 2])) {
+        if (lapse_queue_before(&queue->heap.items[i], &queue->heap.items[(i - 1) / 2])) {
             return lapse_error_set(err, LAPSE_BUG, "the queue's heap is out of order at %zu", i);
         }
     }
     return LAPSE_OK;
 }
 
-static bool before(const struct lapse_queue_item *a, const struct lapse_queue_item *b) {
+bool lapse_queue_before(const struct lapse_queue_item *a, const struct lapse_queue_item *b) {
     if (a->at_ns != b->at_ns) {
         return a->at_ns < b->at_ns;
     }
@@ -94,7 +99,7 @@ static int class_of(enum lapse_queue_kind kind) {
 
 static void sift_up(struct lapse_queue_item *items, size_t at) {
     struct lapse_queue_item moving = items[at];
-    while (at > 0 && before(&moving, &items[(at - 1) / 2])) {
+    while (at > 0 && lapse_queue_before(&moving, &items[(at - 1) / 2])) {
         items[at] = items[(at - 1) / 2];
         at = (at - 1) / 2;
     }
@@ -108,10 +113,10 @@ static void sift_down(struct lapse_queue_item *items, size_t count, size_t at) {
         if (child >= count) {
             break;
         }
-        if (child + 1 < count && before(&items[child + 1], &items[child])) {
+        if (child + 1 < count && lapse_queue_before(&items[child + 1], &items[child])) {
             child++;
         }
-        if (!before(&items[child], &moving)) {
+        if (!lapse_queue_before(&items[child], &moving)) {
             break;
         }
         items[at] = items[child];

@@ -90,6 +90,10 @@ bool lapse_queue_push(struct lapse_queue *queue, const struct lapse_queue_item *
 const struct lapse_queue_item *lapse_queue_first(const struct lapse_queue *queue);
 /* Takes the first item out; the queue must not be empty. */
 struct lapse_queue_item lapse_queue_pop(struct lapse_queue *queue);
+/* Takes out the item at this place of the heap. */
+struct lapse_queue_item lapse_queue_take(struct lapse_queue *queue, size_t place);
+/* Whether `a` comes before `b`: a total order. */
+bool lapse_queue_before(const struct lapse_queue_item *a, const struct lapse_queue_item *b);
 /* Appends to a list. False: memory ran out. */
 bool lapse_queue_list_add(struct lapse_queue_list *list, const lapse_alloc *alloc,
                           const struct lapse_queue_item *item);

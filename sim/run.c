@@ -1,6 +1,9 @@
 /* A whole run in one call, and the two sides of a snapshot. */
 #include "state.h"
 
+static enum lapse_status run_under(struct lapse_world_options *how, struct lapse_run *ret,
+                                   struct lapse_error *err);
+
 /* Snapshots are for memory outside the arena, so they keep their own allocator. */
 struct lapse_snapshot {
     const lapse_alloc *alloc;
@@ -56,6 +59,17 @@ uint64_t lapse_plan_seed(const struct lapse_plan *plan, uint64_t seed) {
     return plan->has_seed ? (uint64_t)plan->seed : seed;
 }
 
+/* One that finds no memory is missing, and the run says so at its end. */
+static void note_drawn(void *ctx, struct lapse_true_time at, const struct lapse_plan_fault *fault) {
+    struct lapse_run *run = ctx;
+    if (lapse_alloc_grow(lapse_alloc_libc(), (void **)&run->drawn, &run->drawn_cap,
+                         run->drawn_count + 1, sizeof(*run->drawn))) {
+        run->drawn[run->drawn_count++] = (struct lapse_drawn){at, *fault};
+    } else {
+        run->drawn_lost = true;
+    }
+}
+
 enum lapse_status lapse_run_plan(const struct lapse_plan *plan, uint64_t seed,
                                  struct lapse_arena *arena, struct lapse_run *ret,
                                  struct lapse_error *err) {
@@ -65,31 +79,44 @@ enum lapse_status lapse_run_plan(const struct lapse_plan *plan, uint64_t seed,
 enum lapse_status lapse_run_within(const struct lapse_plan *plan, uint64_t seed,
                                    struct lapse_arena *arena, uint64_t events_max,
                                    struct lapse_run *ret, struct lapse_error *err) {
+    struct lapse_world_options how = {.plan = plan, .arena = arena, .events_max = events_max};
+    enum lapse_status status = lapse_choices_open_seed(
+        lapse_alloc_libc(), lapse_plan_seed(plan, seed), &how.choices);
+    return status == LAPSE_OK ? run_under(&how, ret, err) : status;
+}
+
+enum lapse_status lapse_run_choices(const struct lapse_plan *plan, const struct lapse_choice *list,
+                                    size_t count, struct lapse_arena *arena, struct lapse_run *ret,
+                                    struct lapse_error *err) {
+    struct lapse_world_options how = {.plan = plan, .arena = arena, .orders = true};
+    enum lapse_status status =
+        lapse_choices_open_list(lapse_alloc_libc(), list, count, &how.choices);
+    return status == LAPSE_OK ? run_under(&how, ret, err) : status;
+}
+
+/* A run of a plan as the options say; history and judge are made here. Takes the choices. */
+static enum lapse_status run_under(struct lapse_world_options *how, struct lapse_run *ret,
+                                   struct lapse_error *err) {
     const lapse_alloc *alloc = lapse_alloc_libc();
     struct lapse_world *world = NULL;
-    struct lapse_run run = {0};
+    struct lapse_run run = {.choices = how->choices};
     enum lapse_status status = lapse_history_open(alloc, 0, &run.history, err);
     if (status == LAPSE_OK) {
-        status = lapse_judge_open(alloc, &plan->the_case, &run.judge, err);
+        status = lapse_judge_open(alloc, &how->plan->the_case, &run.judge, err);
     }
     if (status == LAPSE_OK) {
-        status = lapse_choices_open_seed(alloc, lapse_plan_seed(plan, seed), &run.choices);
-    }
-    if (status == LAPSE_OK) {
-        struct lapse_world_options options = {.plan = plan,
-                                              .choices = run.choices,
-                                              .history = run.history,
-                                              .judge = run.judge,
-                                              .arena = arena,
-                                              .events_max = events_max};
-        status = lapse_world_open(&options, &world, err);
+        how->history = run.history;
+        how->judge = run.judge;
+        how->drawn = note_drawn;
+        how->drawn_ctx = &run;
+        status = lapse_world_open(how, &world, err);
     }
     if (status == LAPSE_OK) {
         status = lapse_world_run(world, err);
         run.events = lapse_world_events(world);
     }
-    if (status == LAPSE_OK && lapse_choices_broken(run.choices)) {
-        status = lapse_error_set(err, LAPSE_NOMEM, "no memory for the record of choices");
+    if (status == LAPSE_OK && (run.drawn_lost || lapse_choices_broken(run.choices))) {
+        status = lapse_error_set(err, LAPSE_NOMEM, "no memory for the record of chance");
     }
     lapse_world_close(world);
     if (status < 0) {
@@ -107,5 +134,6 @@ void lapse_run_free(struct lapse_run *run) {
     lapse_judge_close(run->judge);
     lapse_history_close(run->history);
     lapse_choices_close(run->choices);
+    lapse_alloc_free(lapse_alloc_libc(), run->drawn, run->drawn_cap * sizeof(*run->drawn));
     *run = (struct lapse_run){0};
 }

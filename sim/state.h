@@ -301,8 +301,11 @@ struct lapse_world {
     struct lapse_choices *choices;
     struct lapse_history *history;
     struct lapse_judge *judge;
+    lapse_world_drawn *drawn;
+    void *drawn_ctx;
     uint64_t events_max;
     bool check_often;
+    bool orders; /* of one instant: chance has a say */
 
     struct lapse_true_time now;
     uint64_t events;

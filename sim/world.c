@@ -15,6 +15,7 @@
 #include "loop.h"
 #include "node.h"
 #include "open.h"
+#include "order.h"
 #include "probe.h"
 #include "program_run.h"
 #include "slow.h"
@@ -158,7 +159,8 @@ static bool take_next(struct lapse_world *world, struct lapse_queue_item *ret) {
             world->stop = true;
             return false;
         }
-        *ret = lapse_queue_pop(&world->queue);
+        *ret = world->orders ? lapse_sim_order_take(world, is_stale)
+                             : lapse_queue_pop(&world->queue);
         return true;
     }
 }

@@ -40,8 +40,8 @@ async def client(kv, actor):
             await call(actor, "delete", kv.delete(KEY, last=rev), "conflict", if_version=rev)
 
 async def main():
-    line(lapse=1, recorder="nats_kv_lock.py", profile="nats", resources=["report"],
-         buckets=[{"name": "locks", "ttl": "%ds" % TTL_S, "locks": True}])
+    line(lapse=1, recorder="nats_kv_lock.py", profile="nats", policies={"end_seen": "sweep"},
+         resources=["report"], buckets=[{"name": "locks", "ttl": "%ds" % TTL_S, "locks": True}])
     connection = await nats.connect("nats://localhost:4222")
     kv = await connection.jetstream().create_key_value(KeyValueConfig(bucket="locks", ttl=TTL_S))
     await asyncio.gather(client(kv, "w1"), client(kv, "w2"))

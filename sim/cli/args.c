@@ -22,6 +22,7 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
                          const char *value);
 static bool apply_flag(struct lapse_cli_options *options, const char *name);
 static bool apply_number(struct cursor *cursor, const char *name, const char *value);
+static bool apply_size(struct cursor *cursor, const char *value);
 static bool apply_report(struct cursor *cursor, const char *value);
 static bool apply_color(struct cursor *cursor, const char *value);
 static bool apply_promise(struct cursor *cursor, const char *value);
@@ -41,11 +42,19 @@ static const struct lapse_cli_command commands[] = {
      "Exit: 0 passed, 1 violated, 3 file mistakes, 4 inconclusive, 5 nothing selected,\n"
      "      7 not deterministic\n",
      lapse_cli_run},
-    {"replay", "Run one scenario again, with the whole story.", "FILE:LINE", 1, 1,
+    {"replay", "Tell one scenario, or a recorded history, in full.", "FILE:LINE|HISTORY", 1, 1,
      "  lapse replay scenarios/x.yaml:12 --seed 1\n"
+     "  lapse replay history/a-lock-seed1.jsonl        what was recorded, judged again\n"
      "  lapse replay scenarios/x.yaml:12 --row 2 -v    every event\n",
      "Exit: 0 passed, 1 violated, 3 file mistakes, 4 inconclusive, 7 not deterministic\n",
      lapse_cli_replay},
+    {"explore", "All orders, faults and states, not one run of them.", "FILE...", 1, SIZE_MAX,
+     "  lapse explore protocol.yaml        a lease protocol: all its states\n"
+     "  lapse explore --margin p.yaml      the smallest margin that is safe\n"
+     "  lapse explore scenarios/x.yaml:12  a scenario: every order and choice\n",
+     "Exit: 0 nothing unlisted is broken, 1 violated, 3 file mistakes,\n"
+     "      4 not all was seen, 5 nothing selected\n",
+     lapse_cli_explore},
     {"shrink", "Make a failing scenario as small as it can be.", "FILE[:LINE]", 1, 1,
      "  lapse shrink scenarios/x.yaml:12           to findings/ID-....yaml\n"
      "  lapse shrink chaos.yaml:1 --seed 7 -o small.yaml\n"
@@ -92,10 +101,10 @@ static const struct lapse_cli_command commands[] = {
     {NULL, NULL, NULL, 0, 0, NULL, NULL, NULL},
 };
 
-#define EVERY " run replay shrink check lint emit contracts self-test explain help version "
+#define EVERY " run replay explore shrink check lint emit contracts self-test explain help version "
 
 static const struct lapse_cli_option options_table[] = {
-    {'k', NULL, "EXPR", "names that match: words, and, or, not, ( )", " run emit fuzz "},
+    {'k', NULL, "EXPR", "names that match: words, and, or, not, ( )", " run explore emit fuzz "},
     {'x', NULL, NULL, "stop at the first failure", " run "},
     {'j', "jobs", "N", "scenario files at a time (0: one for each core)", " run self-test "},
     {'j', "jobs", "N", "processes (0: one for each core)", " fuzz "},
@@ -108,10 +117,14 @@ static const struct lapse_cli_option options_table[] = {
     {0, "findings", "DIR", "where findings and stats.json go (findings)", " fuzz "},
     {0, "seed", "N", "the seed of all chance (1)", " run replay shrink "},
     {0, "runs", "N", "N seeds from --seed on; once where no chance is drawn", " run "},
+    {0, "runs", "N", "of a scenario: at most so many orders and choices (100000)", " explore "},
     {0, "check-determinism", NULL, "make each run again; another history: exit 7", " run replay "},
     {0, "model", NULL, "compare store and model after every call", " run replay "},
     {0, "coverage", NULL, "at the end each contract, with how often it was judged", " run "},
-    {0, "row", "N", "only row N of `vary`, from 0", " run replay shrink emit "},
+    {0, "row", "N", "only row N of `vary`, from 0", " run replay explore shrink emit "},
+    {0, "nth", "N", "of a scenario: tell the N-th order alone", " explore "},
+    {0, "margin", NULL, "try margins, until no two clients may act at once", " explore "},
+    {0, "memory", "SIZE", "of the states seen, as 500MB (1GB)", " explore "},
     {0, "promise", "strict", "a break of what the profile does not promise fails too",
      " run replay shrink "},
     {0, "tally", NULL, "nothing ends a run: what each rule alone would find", " run check "},
@@ -128,7 +141,8 @@ static const struct lapse_cli_option options_table[] = {
     {'v', NULL, NULL, "how often each option was drawn", " fuzz "},
     {'v', NULL, NULL, "each scenario's steps; -vv: every event", " run check "},
     {'v', NULL, NULL, "every event (without: the steps)", " replay "},
-    {0, "color", "WHEN", "auto, always or never", " run replay shrink check lint "},
+    {'v', NULL, NULL, "counts, and the ways to what is listed", " explore "},
+    {0, "color", "WHEN", "auto, always or never", " run replay explore shrink check lint "},
     {'h', "help", NULL, "this help", EVERY},
     {0, NULL, NULL, NULL, NULL},
 };
@@ -317,6 +331,9 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
         options->save_folder = value;
         return true;
     }
+    if (strcmp(option->name, "memory") == 0) {
+        return apply_size(cursor, value);
+    }
     if (strcmp(option->name, "certificate") == 0) {
         options->certificate = value;
         return true;
@@ -337,6 +354,7 @@ static bool apply_flag(struct lapse_cli_options *options, const char *name) {
     } flags[] = {
         {"check-determinism", &options->check_determinism},
         {"coverage", &options->coverage},
+        {"margin", &options->margin},
         {"matrix", &options->matrix},
         {"model", &options->compare_model},
         {"tally", &options->tally},
@@ -353,10 +371,10 @@ static bool apply_flag(struct lapse_cli_options *options, const char *name) {
 static bool apply_number(struct cursor *cursor, const char *name, const char *value) {
     struct lapse_cli_options *options = cursor->options;
     bool jobs = strcmp(name, "j") == 0, row = strcmp(name, "row") == 0;
-    bool runs = strcmp(name, "runs") == 0;
-    uint64_t least = runs ? 1 : 0;
+    bool runs = strcmp(name, "runs") == 0, nth = strcmp(name, "nth") == 0;
+    uint64_t least = runs || nth ? 1 : 0;
     uint64_t most = jobs   ? LAPSE_CLI_JOBS_MAX
-                    : runs ? LAPSE_CLI_RUNS_MAX
+                    : runs || nth ? LAPSE_CLI_RUNS_MAX
                     : row  ? INT32_MAX
                            : UINT64_MAX;
     uint64_t number;
@@ -371,6 +389,9 @@ static bool apply_number(struct cursor *cursor, const char *name, const char *va
     } else if (runs) {
         options->runs = number;
         options->runs_given = true;
+    } else if (nth) {
+        options->has_nth = true;
+        options->nth = number;
     } else if (row) {
         options->has_row = true;
         options->row = (int32_t)number;
@@ -378,6 +399,26 @@ static bool apply_number(struct cursor *cursor, const char *name, const char *va
         options->seed = number;
     }
     return true;
+}
+
+/* A whole number of kB, MB or GB. */
+static bool apply_size(struct cursor *cursor, const char *value) {
+    static const char *const units[] = {"kB", "MB", "GB"};
+    size_t len = strlen(value);
+    uint64_t number = 0, bytes = 1000;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++, bytes *= 1000) {
+        char digits[16] = "";
+        if (len > 2 && len - 2 < sizeof digits && strcmp(value + len - 2, units[i]) == 0) {
+            memcpy(digits, value, len - 2);
+            if (read_number(digits, 1000000, &number) && number > 0) {
+                cursor->options->memory_bytes = number * bytes;
+                return true;
+            }
+        }
+    }
+    lapse_error_set(cursor->err, LAPSE_INVALID,
+                    "--memory takes a size up to 1000000GB, as 500MB, not '%s'", value);
+    return false;
 }
 
 static bool apply_report(struct cursor *cursor, const char *value) {

@@ -56,6 +56,10 @@ struct lapse_cli_options {
     bool promise_strict;    /* --promise strict: also what the profile does not promise is judged */
     bool tally;             /* --tally: nothing ends a run, breaks are counted by rule */
     bool matrix;            /* --matrix */
+    bool has_nth;           /* --nth N: which run of an exploration is told, from 1 */
+    uint64_t nth;
+    bool margin;            /* --margin */
+    uint64_t memory_bytes;  /* --memory SIZE; 0: as it is */
     const char *profile;    /* --profile NAME */
     const char *save_folder; /* --save-history DIR */
     const char *certificate; /* --certificate FILE */
@@ -146,6 +150,7 @@ struct lapse_style lapse_cli_style(const struct lapse_cli_options *options);
 /* The commands. Each returns an exit code. */
 int lapse_cli_run(const struct lapse_cli_options *options);
 int lapse_cli_replay(const struct lapse_cli_options *options);
+int lapse_cli_explore(const struct lapse_cli_options *options);
 int lapse_cli_shrink(const struct lapse_cli_options *options);
 int lapse_cli_lint(const struct lapse_cli_options *options);
 int lapse_cli_check(const struct lapse_cli_options *options);

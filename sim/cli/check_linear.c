@@ -11,7 +11,7 @@
 enum { CORE_SHOWN = 12, SAID_MAX = 8 };
 static const char id[] = "LIN-01";
 
-static void tell_nothing(struct lapse_cli_checked *checked);
+static void tell_nothing(struct lapse_cli_checked *checked, const char *of, const char *why);
 static enum lapse_status judge_one(struct lapse_cli_checked *checked,
                                    const struct lapse_linear_problem *problem, size_t *no);
 static void tell_no(struct lapse_cli_checked *checked, const struct lapse_linear_problem *problem,
@@ -33,10 +33,16 @@ enum lapse_status lapse_cli_check_linear(struct lapse_cli_checked *checked) {
     size_t no = 0;
     if (problems->not_judged != NULL) {
         lapse_out_format(&checked->judged, "%s not judged: %s\n", id, problems->not_judged);
-        tell_nothing(checked);
+        tell_nothing(checked, ", as ", problems->not_judged);
         return LAPSE_OK;
     }
-    if (problems->count == 0) {
+    if (problems->left_out != NULL) {
+        lapse_out_format(&checked->judged, "%s not judged of %s\n", id, problems->left_out);
+    }
+    if (problems->call_count == 0) {
+        if (problems->left_out != NULL) {
+            tell_nothing(checked, " of ", problems->left_out);
+        }
         return LAPSE_OK;
     }
     for (size_t i = 0; i < problems->count && status == LAPSE_OK; i++) {
@@ -55,7 +61,7 @@ enum lapse_status lapse_cli_check_linear(struct lapse_cli_checked *checked) {
 }
 
 /* A history of which nothing was judged has not passed. */
-static void tell_nothing(struct lapse_cli_checked *checked) {
+static void tell_nothing(struct lapse_cli_checked *checked, const char *of, const char *why) {
     bool judged = checked->verdict.outcome != LAPSE_OUTCOME_PASSED;
     for (size_t i = 0; i < checked->verdict.rule_count; i++) {
         judged = judged || checked->verdict.premises[i] > 0;
@@ -63,8 +69,8 @@ static void tell_nothing(struct lapse_cli_checked *checked) {
     if (!judged) {
         (void)lapse_error_set(&checked->err, LAPSE_OK,
                               "nothing in it was judged: no rule speaks of what was recorded, and "
-                              "%s is not looked for, as %s",
-                              id, checked->problems.not_judged);
+                              "%s is not looked for%s%s",
+                              id, of, why);
         checked->verdict.outcome = LAPSE_OUTCOME_INCONCLUSIVE;
     }
 }

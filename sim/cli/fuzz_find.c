@@ -15,7 +15,7 @@
 #include "fuzz.h"
 #include "fuzz/skeleton.h"
 
-enum { ALIKE_MAX = 3, SHRINK_SECONDS_MAX = 30, READ_BYTES = 65536 };
+enum { ALIKE_MAX = 3, TRIES_MAX = 4000, SHRINK_SECONDS_MAX = 30, READ_BYTES = 65536 };
 
 static size_t alike(struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *attempt,
                     struct lapse_cli_finding **ret_last);
@@ -133,7 +133,7 @@ static void shrink_apart(const struct lapse_attempt *attempt, int fd) {
     struct lapse_cli_finding told = {.run = attempt->run};
     (void)alarm(SHRINK_SECONDS_MAX);
     const struct lapse_shrink_options options = {
-        .alloc = lapse_alloc_libc(), .arena = lapse_arena_open(), .seed = 1, .no_model = true};
+        .alloc = lapse_alloc_libc(), .arena = lapse_arena_open(), .seed = 1, .tries_max = TRIES_MAX, .no_model = true};
     if (lapse_file_load(options.alloc, "finding.yaml", attempt->text, attempt->text_bytes, &file) !=
             LAPSE_OK ||
         lapse_shrink_plan(file.plans[0], &options, &shrunk, NULL) != LAPSE_OK || !shrunk.fails) {

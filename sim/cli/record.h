@@ -21,6 +21,7 @@ struct lapse_cli_record {
     int64_t repeats;  /* START: the name repeats in its file */
     int64_t expected; /* scenarios that broke what they list */
     int64_t mistakes;
+    int64_t protocols; /* FILE: documents that are explored, not run */
     int64_t runs; /* FILE: of all its scenarios, one for each seed */
     int64_t simulated_ns, events, uses;
     int64_t tally_count;

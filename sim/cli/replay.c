@@ -1,8 +1,10 @@
-/* `lapse replay FILE:LINE`: one scenario in this very process, told in full. */
+/* `lapse replay FILE:LINE`: one scenario in this very process, told in full; and a history that was
+ * recorded, as far as it tells. */
 #include <stdio.h>
 #include <string.h>
 
 #include "runner.h"
+#include "story.h"
 
 static int replay_file(const struct lapse_cli_options *options,
                        const struct lapse_cli_target *target);
@@ -10,10 +12,6 @@ static int show_mistakes(const struct lapse_cli_file *file, const struct lapse_s
 static int replay_chosen(const struct lapse_cli_options *options,
                          const struct lapse_cli_target *target, const struct lapse_cli_file *file,
                          const struct lapse_style *style);
-static int complain_place(const struct lapse_cli_options *options,
-                          const struct lapse_cli_target *target, const struct lapse_cli_file *file);
-static int show_result(const struct lapse_cli_result *result, const struct lapse_style *style,
-                       struct lapse_out *out);
 
 int lapse_cli_replay(const struct lapse_cli_options *options) {
     struct lapse_cli_selection selection;
@@ -24,19 +22,11 @@ int lapse_cli_replay(const struct lapse_cli_options *options) {
         code = lapse_cli_complain(LAPSE_EXIT_MISTAKES, "%s", err.message);
     } else if (selection.count != 1) {
         code = lapse_cli_complain(LAPSE_EXIT_USAGE, "replay runs one scenario: write FILE:LINE");
-    } else {
+    } else if (!lapse_cli_replay_recorded(options, selection.targets[0].path, &code)) {
         code = replay_file(options, &selection.targets[0]);
     }
     lapse_cli_selection_free(&selection);
     return code;
-}
-
-int lapse_cli_replay_told(const struct lapse_cli_options *options, const char *path) {
-    char *paths[] = {(char *)path};
-    struct lapse_cli_options told = *options;
-    told.paths = paths;
-    told.has_row = false;
-    return lapse_cli_replay(&told);
 }
 
 static int replay_file(const struct lapse_cli_options *options,
@@ -83,17 +73,22 @@ static int replay_chosen(const struct lapse_cli_options *options,
         if (other || !lapse_cli_chosen(options, target, plan)) {
             continue;
         }
+        if (plan->explore.on) {
+            return lapse_cli_complain(LAPSE_EXIT_NOTHING,
+                                      "a protocol has no run: write lapse explore %s:%d",
+                                      target->path, plan->line_first);
+        }
         first = plan->document;
         struct lapse_cli_result result;
-        const struct lapse_cli_choice choice = {options, target, NULL};
+        const struct lapse_cli_choice choice = {.options = options, .target = target};
         lapse_cli_plan_run(file, i, choice, options->seed, &result);
         lapse_cli_document_follow(file, i, choice, true, &document, &result);
-        int shown = show_result(&result, style, &out);
+        int shown = lapse_cli_story(&result.view, result.again.history != NULL, style, &out);
         code = lapse_cli_exit_worse(code, shown);
         lapse_cli_result_free(&result);
     }
     if (code == LAPSE_EXIT_NOTHING) {
-        (void)complain_place(options, target, file);
+        (void)lapse_cli_complain_place(options, target, file);
     }
     if (out.failed) {
         code = lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
@@ -103,49 +98,3 @@ static int replay_chosen(const struct lapse_cli_options *options,
     return code;
 }
 
-/* Nothing stands at the address: says what does. */
-static int complain_place(const struct lapse_cli_options *options,
-                          const struct lapse_cli_target *target,
-                          const struct lapse_cli_file *file) {
-    int line = target->line_count > 0 ? target->lines[0] : 1;
-    int32_t rows = 0;
-    for (size_t i = 0; i < file->loaded.plan_count; i++) {
-        const struct lapse_plan *plan = file->loaded.plans[i];
-        bool here = line >= plan->line_begin && line <= plan->line_last;
-        rows = here && plan->row >= rows ? plan->row + 1 : rows;
-    }
-    if (options->has_row && rows > 0) {
-        return lapse_cli_complain(LAPSE_EXIT_NOTHING,
-                                  "the scenario at %s:%d has the rows 0 to %d, not %d",
-                                  target->path, line, (int)rows - 1, (int)options->row);
-    }
-    return lapse_cli_complain(
-        LAPSE_EXIT_NOTHING, "no scenario%s stands at %s:%d; `lapse run -v %s` lists them",
-        options->has_row ? " with rows" : "", target->path, line, target->path);
-}
-
-static int show_result(const struct lapse_cli_result *result, const struct lapse_style *style,
-                       struct lapse_out *out) {
-    const struct lapse_result_view *view = &result->view;
-    bool passed = lapse_view_passed(view);
-    if (passed) {
-        lapse_out_text(out, "PASS  ");
-        (void)lapse_out_safe_text(out, view->file);
-        lapse_out_text(out, "\n");
-    }
-    lapse_format_find("pretty")->scenario(out, style, view);
-    if (passed) {
-        lapse_out_text(out, "\n");
-        lapse_timeline_draw(out, view, -1, style);
-        lapse_out_format(out, "\n    digest    %016llx%s\n",
-                         (unsigned long long)lapse_history_digest(view->history),
-                         result->again.history != NULL ? ", and the same again" : "");
-    }
-    if (view->broken) {
-        return LAPSE_EXIT_BUG;
-    }
-    return passed                                    ? LAPSE_EXIT_PASSED
-           : lapse_view_parted(view)                 ? LAPSE_EXIT_PARTED
-           : view->outcome == LAPSE_OUTCOME_VIOLATED ? LAPSE_EXIT_VIOLATED
-                                                     : LAPSE_EXIT_INCONCLUSIVE;
-}

@@ -49,9 +49,14 @@ static int run_selection(const struct lapse_cli_options *options,
     return code;
 }
 
-static void complain_nothing(const struct lapse_cli_pool *pool) {
+static void complain_nothing(const struct lapse_cli_pool *pool, size_t protocols) {
     char skipped[LAPSE_ERROR_MESSAGE_MAX];
     const char *match = pool->options->match;
+    if (protocols > 0) {
+        (void)lapse_cli_complain(LAPSE_EXIT_NOTHING,
+                                 "nothing was run: protocols have no run; write lapse explore");
+        return;
+    }
     if (lapse_cli_skipped_say(pool->selection, "run", skipped, sizeof skipped)) {
         (void)lapse_cli_complain(LAPSE_EXIT_NOTHING, "nothing was selected: %s", skipped);
         return;
@@ -73,7 +78,7 @@ static int report(const struct lapse_cli_pool *pool, struct lapse_cli_sinks *sin
         (void)lapse_cli_complain(code, "interrupted: %zu of %zu files were run", pool->usable,
                                  pool->selection->count);
     } else if (code == LAPSE_EXIT_NOTHING) {
-        complain_nothing(pool);
+        complain_nothing(pool, summary.totals.protocols);
     }
     const char *replay = summary.replay.len > 0 ? summary.replay.text : NULL;
     if (!lapse_cli_sinks_write(sinks, &summary.totals, replay)) {

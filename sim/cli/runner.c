@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+static enum lapse_status take_loaded(struct lapse_cli_file *file, enum lapse_status status);
 static bool names_look(struct lapse_cli_file *file);
 static void tell_fault(struct lapse_cli_result *result, enum lapse_status status);
 static void run_again(const struct lapse_plan *plan, uint64_t seed,
@@ -15,17 +16,31 @@ enum lapse_status lapse_cli_file_open(const char *path, struct lapse_cli_file *r
     memset(ret, 0, sizeof *ret);
     lapse_diag_list_init(&ret->unread, lapse_alloc_libc());
     enum lapse_status status = lapse_cli_read(path, &ret->loaded, &err);
-    ret->readable = status == LAPSE_OK || status == LAPSE_INVALID;
-    if (ret->readable) {
-        bool text = ret->loaded.text != NULL;
-        ret->source = (struct lapse_source){ret->loaded.name, text ? ret->loaded.text : "",
-                                            text ? ret->loaded.text_bytes : 0};
-        return names_look(ret) ? status : LAPSE_NOMEM;
+    if (status == LAPSE_OK || status == LAPSE_INVALID) {
+        return take_loaded(ret, status);
     }
     struct lapse_place place = {path, 0, 0, 0};
     struct lapse_diag *diag =
         lapse_diag_add(&ret->unread, "Y000", place, "", "the file cannot be read: %s", err.message);
     return diag == NULL || status == LAPSE_NOMEM ? LAPSE_NOMEM : LAPSE_INVALID;
+}
+
+enum lapse_status lapse_cli_file_text(const char *name, const char *text, size_t bytes,
+                                      struct lapse_cli_file *ret) {
+    memset(ret, 0, sizeof *ret);
+    lapse_diag_list_init(&ret->unread, lapse_alloc_libc());
+    enum lapse_status status =
+        lapse_file_load(lapse_alloc_libc(), name, text, bytes, &ret->loaded);
+    return status == LAPSE_NOMEM ? status : take_loaded(ret, status);
+}
+
+static enum lapse_status take_loaded(struct lapse_cli_file *file, enum lapse_status status) {
+    const struct lapse_file *loaded = &file->loaded;
+    bool text = loaded->text != NULL;
+    file->readable = true;
+    file->source = (struct lapse_source){loaded->name, text ? loaded->text : "",
+                                         text ? loaded->text_bytes : 0};
+    return names_look(file) ? status : LAPSE_NOMEM;
 }
 
 static bool names_look(struct lapse_cli_file *file) {
@@ -79,6 +94,26 @@ bool lapse_cli_chosen(const struct lapse_cli_options *options,
     return line && row && (options->match == NULL || lapse_cli_match(options->match, plan->name));
 }
 
+int lapse_cli_complain_place(const struct lapse_cli_options *options,
+                          const struct lapse_cli_target *target,
+                          const struct lapse_cli_file *file) {
+    int line = target->line_count > 0 ? target->lines[0] : 1;
+    int32_t rows = 0;
+    for (size_t i = 0; i < file->loaded.plan_count; i++) {
+        const struct lapse_plan *plan = file->loaded.plans[i];
+        bool here = line >= plan->line_begin && line <= plan->line_last;
+        rows = here && plan->row >= rows ? plan->row + 1 : rows;
+    }
+    if (options->has_row && rows > 0) {
+        return lapse_cli_complain(LAPSE_EXIT_NOTHING,
+                                  "the scenario at %s:%d has the rows 0 to %d, not %d",
+                                  target->path, line, (int)rows - 1, (int)options->row);
+    }
+    return lapse_cli_complain(
+        LAPSE_EXIT_NOTHING, "no scenario%s stands at %s:%d; `lapse run -v %s` lists them",
+        options->has_row ? " with rows" : "", target->path, line, target->path);
+}
+
 void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
                         struct lapse_cli_choice choice, uint64_t seed,
                         struct lapse_cli_result *ret) {
@@ -100,7 +135,10 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
         .source = &file->source,
         .the_case = &plan->the_case,
     };
-    enum lapse_status status = lapse_run_plan(plan, seed, choice.arena, &ret->run, &ret->err);
+    enum lapse_status status =
+        choice.listed ? lapse_run_choices(plan, choice.list, choice.list_count, choice.arena,
+                                          &ret->run, &ret->err)
+                      : lapse_run_plan(plan, seed, choice.arena, &ret->run, &ret->err);
     if (status != LAPSE_OK) {
         tell_fault(ret, status);
         return;
@@ -157,7 +195,8 @@ int64_t lapse_cli_result_ns(const struct lapse_cli_result *result) {
 }
 
 int lapse_cli_exit_worse(int a, int b) {
-    static const int falling[] = {LAPSE_EXIT_BUG, LAPSE_EXIT_VIOLATED, LAPSE_EXIT_PARTED,
+    static const int falling[] = {LAPSE_EXIT_BUG,      LAPSE_EXIT_VIOLATED,
+                                  LAPSE_EXIT_PARTED,   LAPSE_EXIT_MISTAKES,
                                   LAPSE_EXIT_INCONCLUSIVE, LAPSE_EXIT_PASSED};
     for (size_t i = 0; i < sizeof falling / sizeof *falling; i++) {
         if (a == falling[i] || b == falling[i]) {

@@ -32,6 +32,9 @@ struct lapse_cli_file {
 };
 /* Returns OK, INVALID (mistakes: see lapse_cli_file_diags) or NOMEM. */
 enum lapse_status lapse_cli_file_open(const char *path, struct lapse_cli_file *ret);
+/* The same for a text in memory. */
+enum lapse_status lapse_cli_file_text(const char *name, const char *text, size_t bytes,
+                                      struct lapse_cli_file *ret);
 void lapse_cli_file_close(struct lapse_cli_file *file);
 const struct lapse_diag_list *lapse_cli_file_diags(const struct lapse_cli_file *file);
 /* Draws each diagnostic on stdout, with its lines if the file could be read. */
@@ -41,6 +44,11 @@ void lapse_cli_diags_show(const struct lapse_cli_file *file, const struct lapse_
 /* Whether a plan is chosen by the target's lines and by --row and -k. */
 bool lapse_cli_chosen(const struct lapse_cli_options *options,
                       const struct lapse_cli_target *target, const struct lapse_plan *plan);
+
+/* Nothing stands at the target's address: says what does, on stderr. Returns NOTHING. */
+int lapse_cli_complain_place(const struct lapse_cli_options *options,
+                             const struct lapse_cli_target *target,
+                             const struct lapse_cli_file *file);
 
 /* Patterns of `sometimes` that came true over the runs of one document so far. */
 struct lapse_cli_document {
@@ -70,6 +78,9 @@ struct lapse_cli_choice {
     const struct lapse_cli_options *options;
     const struct lapse_cli_target *target;
     struct lapse_arena *arena; /* as in lapse_world_options */
+    bool listed;               /* the seed draws nothing: these are the choices, and 0 the rest */
+    const struct lapse_choice *list;
+    size_t list_count;
 };
 /* Runs plans[index] of the file under one seed and judges it. */
 void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
@@ -84,8 +95,6 @@ void lapse_cli_document_follow(const struct lapse_cli_file *file, size_t index,
                                struct lapse_cli_choice choice, bool last,
                                struct lapse_cli_document *document,
                                struct lapse_cli_result *result);
-/* replay.c: the same story as `lapse replay` tells, of all that the file holds. */
-int lapse_cli_replay_told(const struct lapse_cli_options *options, const char *path);
 void lapse_cli_result_free(struct lapse_cli_result *result);
 /* Which of two exit codes of runs is told: the one of the higher rank. */
 int lapse_cli_exit_worse(int a, int b);

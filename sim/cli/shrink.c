@@ -5,6 +5,7 @@
 
 #include "runner.h"
 #include "shrunk.h"
+#include "story.h"
 
 static int shrink_file(const struct lapse_cli_options *options,
                        const struct lapse_cli_target *target);

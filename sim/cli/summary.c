@@ -130,6 +130,7 @@ static void add_file(struct lapse_cli_summary *summary,
     if (!lapse_ns_add(totals->simulated_ns, head->simulated_ns, &totals->simulated_ns)) {
         totals->simulated_ns = INT64_MAX;
     }
+    totals->protocols += (size_t)head->protocols;
     totals->runs += (uint64_t)head->runs;
     totals->again += (uint64_t)head->again;
     totals->events += (uint64_t)head->events;

@@ -28,7 +28,8 @@ void lapse_cli_words_print(void) {
                                         "Of `store`",
                                         "Of `bounds`",
                                         "Of `clocks`",
-                                        "Of `chaos`"};
+                                        "Of `chaos`",
+                                        "Of `explore`"};
     size_t count;
     const struct lapse_word *words = lapse_word_table(&count);
     for (int kind = LAPSE_WORD_TOP; kind < LAPSE_WORD_KINDS; kind++) {

@@ -88,6 +88,10 @@ static void run_chosen(struct work *work, const struct lapse_cli_file *file,
         if (!lapse_cli_chosen(work->options, target, file->loaded.plans[i])) {
             continue;
         }
+        if (file->loaded.plans[i]->explore.on) {
+            work->sum.protocols++; /* there is no one run of it */
+            continue;
+        }
         bool failed = run_one(work, file, i, target, &document);
         if (failed && work->options->exit_first) {
             return;
@@ -136,7 +140,8 @@ static bool run_one(struct work *work, const struct lapse_cli_file *file, size_t
 static void run_seeds(struct work *work, const struct lapse_cli_file *file, size_t index,
                       const struct lapse_cli_target *target, struct lapse_cli_document *document,
                       struct lapse_cli_result *ret) {
-    const struct lapse_cli_choice choice = {work->options, target, work->arena};
+    const struct lapse_cli_choice choice = {
+        .options = work->options, .target = target, .arena = work->arena};
     bool last = false;
     lapse_slack_init(work->row_slacks);
     for (uint64_t i = 0; !last; i++) {

@@ -391,6 +391,9 @@ struct lapse_history_event {
     } u;
 };
 
+/* What a store's result tells, as an answer; bytes are borrowed. */
+struct lapse_answer lapse_answer_of(const struct lapse_result *result);
+
 /* The words of kinds: "invoke", "pause". */
 const char *lapse_history_kind_word(enum lapse_history_kind kind);
 const char *lapse_fault_word(enum lapse_fault_kind kind);

@@ -26,9 +26,14 @@
  *   keys and nothing else;
  * - an ask of an acquire that waits has no answer of its own; a forged answer is none.
  *
- * Not judged, with a reason: profiles other than strict, runs outside the contract (but dates where
- * a wall left its bound: they may come at any time), and crashes of a store that keeps nothing over
- * them or does not sync. */
+ * Policies other than strict's are honoured where the outside tells enough (linear_policy.c): ends
+ * are seen later under `end_seen: sweep`, sooner where spans are cut down, at any time where a
+ * wall moves them that nobody bounds; conditions look at tombstones and markers under
+ * `if_version: last`.
+ * Left out, with the policy's name: the keys or the leases of which it does not.
+ *
+ * Not judged, with a reason: runs outside the contract (but dates where a wall left its bound: they
+ * may come at any time), and crashes of a store that keeps nothing over them or does not sync. */
 #ifndef CONTRACTS_LINEAR_HISTORY_H
 #define CONTRACTS_LINEAR_HISTORY_H
 

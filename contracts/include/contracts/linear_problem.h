@@ -30,7 +30,8 @@ struct lapse_linear_problems {
     struct lapse_linear_problem *items; /* in the order of their first calls */
     size_t call_count;                  /* of all of them */
     size_t sent_count; /* of a log: calls that were sent, those that tell nothing included */
-    const char *not_judged; /* static text: why nothing was made of the history; NULL: all was */
+    const char *not_judged; /* static text: why nothing was made of the history; NULL: all was, */
+    const char *left_out;   /* but for "keys, as ..", or leases; NULL: nothing was left out */
     size_t cap;             /* private, as the next two */
     const lapse_alloc *alloc;
     struct lapse_linear_store *store; /* of names and other texts */

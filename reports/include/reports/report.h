@@ -72,6 +72,7 @@ struct lapse_result_view {
     bool compare_model;         /* run with --model: as well */
     bool promise_strict;        /* run with --promise strict: the replay line says so */
     const char *note;           /* a sentence on a run that passed, or NULL */
+    const char *replay;         /* the command that shows it again; NULL: `lapse replay` does */
     bool recorded;              /* no run: a history that was read; it is shown again by `check` */
     size_t log_calls;           /* of a log: its calls, for the history has no events; else 0 */
     const char *judged;         /* lines on what was judged and what not, or NULL */
@@ -139,6 +140,7 @@ struct lapse_totals {
     size_t mistaken_files; /* files with mistakes: not run */
     size_t mistakes;
     size_t skipped_folders;
+    size_t protocols; /* documents that are explored, not run */
     size_t expected_violations; /* scenarios that broke what they list */
     uint64_t seed;
     uint64_t runs;        /* one for each seed of a scenario */

@@ -50,6 +50,7 @@ enum lapse_word_kind {
     LAPSE_WORD_BOUND,    /* of `bounds` */
     LAPSE_WORD_CLOCK,    /* of `clocks` */
     LAPSE_WORD_CHAOS,    /* of `chaos` */
+    LAPSE_WORD_EXPLORE,  /* of `explore` */
     LAPSE_WORD_KINDS
 };
 enum { LAPSE_STAGE_NOW = 2 }; /* words up to this stage of the language run */

@@ -291,6 +291,31 @@ struct lapse_plan_task {
     const int32_t *steps;
 };
 
+/* ---- A closed lease protocol: what `lapse explore` searches instead of running. Clients ask the
+ * store for one lease, by ordinary calls. All spans are whole numbers of `grain_ns`. */
+enum lapse_explore_resource {
+    LAPSE_EXPLORE_NO_RESOURCE = 0,
+    LAPSE_EXPLORE_FENCED,
+    LAPSE_EXPLORE_UNFENCED
+};
+struct lapse_plan_explore {
+    bool on;              /* a protocol stands in the document */
+    bool all;             /* `explore: all`: every order and every choice of an ordinary scenario */
+    int32_t clients;
+    int64_t span_ns;      /* of each grant */
+    int64_t grain_ns;     /* what time moves by */
+    bool careful;         /* clients look at their clocks before they act */
+    int64_t margin_ns;    /* their deadlines are this much earlier */
+    int64_t clock_ns;     /* their clocks are off by up to this, either way */
+    int64_t renew_ns;     /* a holder that runs extends once this has passed; 0: when it likes */
+    bool fresh_owner;     /* after a release without an answer a client asks under another owner
+                             text; else under the one it had */
+    bool delay;           /* messages take any time; else all arrives at once */
+    bool loss, crash, pause; /* the faults that there are */
+    int32_t faults_max;   /* at most so many; -1: any number */
+    enum lapse_explore_resource resource;
+};
+
 /* ---- A value for a client program: `with: {name: value}`. */
 struct lapse_plan_with {
     struct lapse_bytes name;
@@ -334,6 +359,7 @@ struct lapse_plan {
     const struct lapse_plan_program *programs;
     int32_t copy_count;          /* backups that steps name */
     struct lapse_plan_chaos chaos;
+    struct lapse_plan_explore explore;
     enum lapse_store_kind store; /* sync is setup.sync */
     bool compare_model;          /* after every call and reap the store's rows are compared with
                                     the model's */

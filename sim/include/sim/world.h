@@ -14,6 +14,10 @@
 
 struct lapse_world;
 
+/* Told of each fault that chance draws, just before it befalls. */
+typedef void lapse_world_drawn(void *ctx, struct lapse_true_time at,
+                               const struct lapse_plan_fault *fault);
+
 struct lapse_world_options {
     const struct lapse_plan *plan;      /* borrowed */
     struct lapse_choices *choices;      /* borrowed */
@@ -21,7 +25,11 @@ struct lapse_world_options {
     struct lapse_judge *judge;          /* borrowed; NULL: not judged, never stopped early */
     struct lapse_arena *arena;          /* borrowed, empty, and cleared at the end; NULL: its own */
     uint64_t events_max;                /* queue events; 0: 10,000,000. Reached: the run is cut */
+    lapse_world_drawn *drawn;           /* NULL: nobody is told */
+    void *drawn_ctx;
     bool check_often;                   /* lapse_check of each store after every command */
+    bool orders;                        /* what is due at one instant comes in an order that is
+                                           drawn (ORDER); 0: as in every other run */
 };
 
 /* Writes BEGIN to the history. Returns OK, NOMEM, INVALID (the plan does not fit together). */
@@ -48,12 +56,20 @@ enum lapse_status lapse_world_snapshot(const struct lapse_world *world, const la
 enum lapse_status lapse_world_restore(struct lapse_world *world, const struct lapse_snapshot *from);
 void lapse_snapshot_free(struct lapse_snapshot *snapshot);
 
+struct lapse_drawn {
+    struct lapse_true_time at;
+    struct lapse_plan_fault fault;
+};
+
 /* ---- A whole run in one call: world, history, judge and choices, opened and kept for reports. */
 struct lapse_run {
     struct lapse_history *history;
     struct lapse_judge *judge;
     struct lapse_choices *choices;
     uint64_t events;
+    struct lapse_drawn *drawn; /* the faults that chance drew, as they came */
+    size_t drawn_count, drawn_cap;
+    bool drawn_lost; /* memory ran out for one of them */
 };
 /* `arena` as in lapse_world_options. */
 enum lapse_status lapse_run_plan(const struct lapse_plan *plan, uint64_t seed,
@@ -63,6 +79,10 @@ enum lapse_status lapse_run_plan(const struct lapse_plan *plan, uint64_t seed,
 enum lapse_status lapse_run_within(const struct lapse_plan *plan, uint64_t seed,
                                    struct lapse_arena *arena, uint64_t events_max,
                                    struct lapse_run *ret, struct lapse_error *err);
+/* The same, with the choices of `list` and 0 for all that are not in it, and with orders drawn. */
+enum lapse_status lapse_run_choices(const struct lapse_plan *plan, const struct lapse_choice *list,
+                                    size_t count, struct lapse_arena *arena, struct lapse_run *ret,
+                                    struct lapse_error *err);
 void lapse_run_free(struct lapse_run *run);
 
 /* A second run of a plan beside its first. */

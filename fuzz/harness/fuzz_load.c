@@ -1,14 +1,10 @@
-/* The loader under any bytes: it must end, stay inside its memory, and say the same twice.
- *
- * Compiled by clang with -fsanitize=fuzzer this file is a whole fuzzer; with fuzz_main.c it is a
- * program that runs files through the same function. */
-#include <stdint.h>
+/* The loader under any bytes: it must end, stay inside its memory, and say the same twice. */
+#include "harness.h"
+
 #include <string.h>
 
 #include "scenarios/load.h"
 #include "sim/program.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint64_t digest_of(const struct lapse_file *file);
 static void digest_diag(struct lapse_digest *digest, const struct lapse_diag *diag);
@@ -20,7 +16,7 @@ static void check_program(const struct lapse_plan *plan, const struct lapse_plan
 static void check_link(const struct lapse_plan *plan, const struct lapse_plan_fault *fault);
 static void check_shape(enum lapse_status status, const struct lapse_file *file);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+uint64_t lapse_harness_run(const unsigned char *data, size_t size) {
     const char *bytes = data == NULL ? "" : (const char *)data;
     uint64_t digests[2];
     for (int i = 0; i < 2; i++) {
@@ -32,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         lapse_file_free(&file);
     }
     LAPSE_ASSERT(digests[0] == digests[1]);
-    return 0;
+    return digests[0];
 }
 
 /* Plans without mistakes, or mistakes without plans; each mistake at a place of the file. */

@@ -1,39 +1,40 @@
 /* The reader of recorded histories under any bytes, and the judge and the writers behind it: what
- * was read without a mistake may be nonsense, and must be judged and drawn without harm.
- *
- * Compiled by clang with -fsanitize=fuzzer this file is a whole fuzzer; with fuzz_main.c it is a
- * program that runs files through the same function. */
-#include <stdint.h>
+ * was read without a mistake may be nonsense, and must be judged and drawn without harm. */
+#include "harness.h"
+
 #include <string.h>
 
 #include "contracts/linear_history.h"
 #include "reports/recorded.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void check_mistakes(const struct lapse_recorded *recorded);
-static void judge(struct lapse_recorded *recorded);
-static void search(const struct lapse_recorded *recorded);
-static void draw(const struct lapse_recorded *recorded, const struct lapse_verdict *verdict);
+static void judge(struct lapse_recorded *recorded, struct lapse_digest *digest);
+static void search(const struct lapse_recorded *recorded, struct lapse_digest *digest);
+static void draw(const struct lapse_recorded *recorded, const struct lapse_verdict *verdict,
+                 struct lapse_digest *digest);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+uint64_t lapse_harness_run(const unsigned char *data, size_t size) {
     const char *bytes = data == NULL ? "" : (const char *)data;
     struct lapse_recorded recorded;
+    struct lapse_digest digest;
     struct lapse_error err = {0};
+    lapse_digest_begin(&digest);
     enum lapse_status status =
         lapse_recorded_read(lapse_alloc_libc(), "fuzz.jsonl", bytes, size, &recorded, &err);
     LAPSE_ASSERT(status == LAPSE_OK || status == LAPSE_INVALID);
     LAPSE_ASSERT((status == LAPSE_OK) == (recorded.diags.count == 0));
     LAPSE_ASSERT((status == LAPSE_OK) == (recorded.the_case.setup != NULL));
     check_mistakes(&recorded);
+    lapse_digest_u64(&digest, recorded.diags.count);
     if (status == LAPSE_OK) {
-        judge(&recorded);
+        lapse_digest_u64(&digest, lapse_history_digest(recorded.history));
+        judge(&recorded, &digest);
         if (!recorded.decisions) {
-            search(&recorded);
+            search(&recorded, &digest);
         }
     }
     lapse_recorded_free(&recorded);
-    return 0;
+    return lapse_digest_value(&digest);
 }
 
 static void check_mistakes(const struct lapse_recorded *recorded) {
@@ -48,7 +49,7 @@ static void check_mistakes(const struct lapse_recorded *recorded) {
     }
 }
 
-static void judge(struct lapse_recorded *recorded) {
+static void judge(struct lapse_recorded *recorded, struct lapse_digest *digest) {
     struct lapse_judge *judge = NULL;
     struct lapse_error err = {0};
     bool stop = false;
@@ -57,12 +58,12 @@ static void judge(struct lapse_recorded *recorded) {
     for (size_t i = 0; i < lapse_history_count(recorded->history); i++) {
         (void)lapse_judge_event(judge, lapse_history_at(recorded->history, i), &stop);
     }
-    draw(recorded, lapse_judge_verdict(judge));
+    draw(recorded, lapse_judge_verdict(judge), digest);
     lapse_judge_close(judge);
 }
 
 /* From outside, within a small budget; each call that a report may name can be told in words. */
-static void search(const struct lapse_recorded *recorded) {
+static void search(const struct lapse_recorded *recorded, struct lapse_digest *digest) {
     const lapse_alloc *alloc = lapse_alloc_libc();
     const struct lapse_linear_budget budget = {
         .steps = 20000, .bytes = (size_t)16 * 1024 * 1024, .core_steps = 5000};
@@ -73,6 +74,7 @@ static void search(const struct lapse_recorded *recorded) {
     enum lapse_status status = lapse_linear_judge(alloc, &problems, &budget, &sum, &err);
     /* INVALID: an answer that no store gives, such as a term below 0 that was taken. */
     LAPSE_ASSERT(status == LAPSE_OK || status == LAPSE_INVALID);
+    lapse_digest_u64(digest, status == LAPSE_OK ? sum.steps : 0);
     for (size_t i = 0; i < problems.count; i++) {
         char text[LAPSE_LINEAR_CALL_TEXT_MAX];
         for (size_t call = 0; call < problems.items[i].count; call++) {
@@ -84,7 +86,8 @@ static void search(const struct lapse_recorded *recorded) {
 }
 
 /* As every format writes it; and as a history once more, which must be read back alike. */
-static void draw(const struct lapse_recorded *recorded, const struct lapse_verdict *verdict) {
+static void draw(const struct lapse_recorded *recorded, const struct lapse_verdict *verdict,
+                 struct lapse_digest *digest) {
     const struct lapse_style style = {.width = 100, .verbose = 2};
     const struct lapse_result_view view = {
         .file = "fuzz.jsonl",
@@ -105,6 +108,7 @@ static void draw(const struct lapse_recorded *recorded, const struct lapse_verdi
         lapse_format_find(*name)->scenario(&out, &style, &view);
     }
     lapse_steps_draw(&out, &view);
+    lapse_digest_bytes(digest, (struct lapse_bytes){(const unsigned char *)out.text, out.len});
     lapse_out_free(&out);
     struct lapse_recorded again;
     enum lapse_status status = lapse_recorded_write(&out, &view, &err);

@@ -1,0 +1,143 @@
+/* A scenario explored: every order of what is due at one instant, and every value that chance can
+ * take, one run after the other. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore.h"
+
+enum { RUNS_USUAL = 100000, WIDE = 16 };
+
+struct orders {
+    const struct lapse_cli_options *options;
+    const struct lapse_cli_file *file;
+    size_t index;
+    struct lapse_arena *arena;
+    struct lapse_choice *list; /* of the run that comes next */
+    size_t count, cap;
+    uint64_t runs;
+    bool narrowed;
+    struct lapse_out out;
+};
+
+static int run_all(struct orders *orders, uint64_t most);
+static int run_one(struct orders *orders, struct lapse_cli_result *result);
+static bool note_choices(struct orders *orders, const struct lapse_cli_result *result);
+static void show(struct orders *orders, struct lapse_cli_result *result);
+static void claim(struct orders *orders, int code, bool all);
+
+int lapse_cli_explore_orders(const struct lapse_cli_options *options,
+                             const struct lapse_cli_file *file, size_t index) {
+    const struct lapse_plan *plan = file->loaded.plans[index];
+    struct orders orders = {.options = options, .file = file, .index = index};
+    uint64_t most = options->runs > 1 ? options->runs : RUNS_USUAL;
+    orders.arena = lapse_arena_open();
+    lapse_out_init(&orders.out, lapse_alloc_libc());
+    (void)lapse_out_safe_text(&orders.out, plan->file);
+    lapse_out_format(&orders.out, ":%d  ", plan->line_first);
+    (void)lapse_out_safe_text(&orders.out, plan->name);
+    lapse_out_text(&orders.out, "\n");
+    int code = run_all(&orders, options->has_nth ? options->nth : most);
+    lapse_cli_print(&orders.out);
+    lapse_out_free(&orders.out);
+    lapse_arena_close(orders.arena);
+    lapse_alloc_free(lapse_alloc_libc(), orders.list, orders.cap * sizeof *orders.list);
+    return code;
+}
+
+/* With --nth only that run is told. */
+static int run_all(struct orders *orders, uint64_t most) {
+    int code = LAPSE_EXIT_PASSED;
+    bool more = true;
+    while (more && code == LAPSE_EXIT_PASSED && orders->runs < most) {
+        struct lapse_cli_result result;
+        orders->runs++;
+        code = run_one(orders, &result);
+        bool told = orders->options->has_nth && orders->runs == most;
+        if (told || (code != LAPSE_EXIT_PASSED && !orders->options->has_nth)) {
+            show(orders, &result);
+        } else if (orders->options->has_nth && code != LAPSE_EXIT_BUG) {
+            code = LAPSE_EXIT_PASSED;
+        }
+        more = note_choices(orders, &result) &&
+               lapse_choices_next(orders->list, &orders->count, WIDE, &orders->narrowed);
+        lapse_cli_result_free(&result);
+    }
+    if (!orders->options->has_nth) {
+        claim(orders, code, !more);
+        bool whole = !more && !orders->narrowed;
+        return code == LAPSE_EXIT_PASSED && !whole ? LAPSE_EXIT_INCONCLUSIVE : code;
+    }
+    return orders->runs < most ? LAPSE_EXIT_NOTHING : code;
+}
+
+static int run_one(struct orders *orders, struct lapse_cli_result *result) {
+    const struct lapse_cli_choice choice = {.options = orders->options,
+                                            .arena = orders->arena,
+                                            .listed = true,
+                                            .list = orders->list,
+                                            .list_count = orders->count};
+    lapse_cli_plan_run(orders->file, orders->index, choice, 1, result);
+    if (result->view.broken) {
+        return LAPSE_EXIT_BUG;
+    }
+    return lapse_view_passed(&result->view)                   ? LAPSE_EXIT_PASSED
+           : result->view.outcome == LAPSE_OUTCOME_VIOLATED ? LAPSE_EXIT_VIOLATED
+                                                            : LAPSE_EXIT_INCONCLUSIVE;
+}
+
+/* What the run has drawn is where the next one counts on. */
+static bool note_choices(struct orders *orders, const struct lapse_cli_result *result) {
+    size_t count = 0;
+    if (!result->ran) {
+        return false;
+    }
+    const struct lapse_choice *drawn = lapse_choices_list(result->run.choices, &count);
+    void *list = orders->list;
+    if (!lapse_alloc_grow(lapse_alloc_libc(), &list, &orders->cap, count + 1,
+                          sizeof *orders->list)) {
+        return false;
+    }
+    orders->list = list;
+    if (count > 0) {
+        memcpy(orders->list, drawn, count * sizeof *drawn);
+    }
+    orders->count = count;
+    return true;
+}
+
+static void show(struct orders *orders, struct lapse_cli_result *result) {
+    const struct lapse_plan *plan = orders->file->loaded.plans[orders->index];
+    struct lapse_style style = lapse_cli_style(orders->options);
+    char replay[LAPSE_CLI_PATH_MAX + 64], row[32] = "";
+    if (plan->row >= 0) {
+        (void)snprintf(row, sizeof row, " --row %d", (int)plan->row);
+    }
+    (void)snprintf(replay, sizeof replay, "lapse explore %s:%d%s --nth %" PRIu64, plan->file,
+                   plan->line_first, row, orders->runs);
+    result->view.replay = replay;
+    lapse_format_find("pretty")->scenario(&orders->out, &style, &result->view);
+    if (lapse_view_passed(&result->view)) {
+        lapse_timeline_draw(&orders->out, &result->view, -1, &style);
+    }
+}
+
+static void claim(struct orders *orders, int code, bool all) {
+    char runs[32];
+    lapse_cli_number(orders->runs, runs);
+    if (code != LAPSE_EXIT_PASSED) {
+        lapse_out_format(&orders->out, "  found in run %s\n", runs);
+    } else if (!all) {
+        lapse_out_format(&orders->out, "  bounded by --runs: %s orders and choices, no violation\n",
+                         runs);
+    } else if (orders->narrowed) {
+        lapse_out_format(&orders->out,
+                         "  bounded: %s orders and choices, no violation; of draws with more than "
+                         "%d outcomes the first and the last\n",
+                         runs, (int)WIDE);
+    } else {
+        lapse_out_format(&orders->out, "  explored all %s orders and choices: no violation\n",
+                         runs);
+    }
+}

@@ -1,0 +1,173 @@
+/* A protocol explored: fault after fault, what was found, and how far the claim goes. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "explore.h"
+
+static bool look_on(void *ctx, const struct lapse_explore_counts *so_far);
+static uint32_t listed_of(const struct lapse_plan *plan);
+static void put_head(struct lapse_out *out, const struct lapse_plan *plan);
+static int put_round(struct lapse_out *out, const struct lapse_cli_explored *explored);
+static void put_claim(struct lapse_out *out, const struct lapse_cli_explored *explored);
+static bool was_found(const struct lapse_explored *found, const char *id);
+
+int lapse_cli_explore_protocol(const struct lapse_cli_options *options,
+                               const struct lapse_plan *plan) {
+    const struct lapse_plan_explore *protocol = &plan->explore;
+    struct lapse_cli_explored explored = {.options = options, .plan = plan};
+    struct lapse_out out;
+    lapse_out_init(&out, lapse_alloc_libc());
+    put_head(&out, plan);
+    int code = LAPSE_EXIT_PASSED;
+    int32_t most = protocol->faults_max;
+    for (int32_t i = most < 0 ? -1 : 0; i <= most && code == LAPSE_EXIT_PASSED; i++) {
+        struct lapse_error err = {0};
+        explored.faults = i;
+        enum lapse_status status = lapse_cli_explore_once(options, protocol, i, listed_of(plan),
+                                                          &explored.found, &err);
+        if (status != LAPSE_OK) {
+            code = lapse_cli_complain(LAPSE_EXIT_BUG, "%s", err.message);
+            break;
+        }
+        code = put_round(&out, &explored);
+        for (size_t k = 0; i == most && k < plan->the_case.violates_count; k++) {
+            const char *id = plan->the_case.violates[k];
+            if (code == LAPSE_EXIT_PASSED && !was_found(&explored.found, id)) {
+                lapse_out_format(&out, "  did not violate %s, which `violates` lists\n", id);
+                code = LAPSE_EXIT_VIOLATED;
+            }
+        }
+        lapse_explored_free(&explored.found);
+    }
+    lapse_cli_print(&out);
+    lapse_out_free(&out);
+    return code;
+}
+
+enum lapse_status lapse_cli_explore_once(const struct lapse_cli_options *options,
+                                         const struct lapse_plan_explore *protocol, int32_t faults,
+                                         uint32_t listed, struct lapse_explored *ret,
+                                         struct lapse_error *err) {
+    struct lapse_explore_options how = {.protocol = protocol,
+                                        .faults_max = faults,
+                                        .listed = listed,
+                                        .bytes_max = options->memory_bytes,
+                                        .progress = look_on};
+    /* An interrupt waits until the search looks. */
+    sigset_t interrupts, before;
+    (void)sigemptyset(&interrupts);
+    (void)sigaddset(&interrupts, SIGINT);
+    (void)sigprocmask(SIG_BLOCK, &interrupts, &before);
+    enum lapse_status status = lapse_explore(&how, ret, err);
+    int taken;
+    if (status == LAPSE_OK && ret->end == LAPSE_EXPLORE_STOPPED) {
+        (void)sigwait(&interrupts, &taken);
+    }
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    if (isatty(STDERR_FILENO) == 1) {
+        (void)fprintf(stderr, "\r%60s\r", "");
+    }
+    return status;
+}
+
+static bool look_on(void *ctx, const struct lapse_explore_counts *so_far) {
+    (void)ctx;
+    sigset_t pending;
+    if (isatty(STDERR_FILENO) == 1) {
+        (void)fprintf(stderr, "\r  %" PRIu64 " states, %" PRIu64 " transitions", so_far->states,
+                      so_far->transitions);
+    }
+    return sigpending(&pending) != 0 || sigismember(&pending, SIGINT) != 1;
+}
+
+/* What `violates` lists is gone on from: only what concerns clients and resources can be. */
+static uint32_t listed_of(const struct lapse_plan *plan) {
+    uint32_t listed = 0;
+    for (size_t i = 0; i < plan->the_case.violates_count; i++) {
+        for (int what = 1; what < LAPSE_BREAKS; what++) {
+            const char *id = lapse_explore_break_id((enum lapse_explore_break)what);
+            listed |= strcmp(plan->the_case.violates[i], id) == 0 ? UINT32_C(1) << what : 0;
+        }
+    }
+    return listed;
+}
+
+static void put_head(struct lapse_out *out, const struct lapse_plan *plan) {
+    (void)lapse_out_safe_text(out, plan->file);
+    lapse_out_format(out, ":%d  ", plan->line_first);
+    (void)lapse_out_safe_text(out, plan->name);
+    lapse_out_text(out, "\n");
+}
+
+static int put_round(struct lapse_out *out, const struct lapse_cli_explored *explored) {
+    const struct lapse_explored *found = &explored->found;
+    for (size_t i = 0; i < found->found_count; i++) {
+        bool last = found->end == LAPSE_EXPLORE_FOUND && i + 1 == found->found_count;
+        const char *id = lapse_explore_break_id(found->found[i].what);
+        const char *sentence = lapse_explore_break_sentence(found->found[i].what);
+        if (last) {
+            lapse_out_format(out, "  error[%s]: %s\n", id, sentence);
+            lapse_cli_explore_moves(out, &explored->plan->explore, &found->found[i]);
+            lapse_cli_explore_scene(out, explored->options, explored->plan, &found->found[i]);
+        } else if (explored->options->verbose > 0) {
+            lapse_out_format(out, "  %s, as listed: %s\n", id, sentence);
+            lapse_cli_explore_moves(out, &explored->plan->explore, &found->found[i]);
+        }
+    }
+    put_claim(out, explored);
+    switch (found->end) {
+    case LAPSE_EXPLORE_ALL:
+        return LAPSE_EXIT_PASSED;
+    case LAPSE_EXPLORE_FOUND:
+        return LAPSE_EXIT_VIOLATED;
+    default:
+        return LAPSE_EXIT_INCONCLUSIVE;
+    }
+}
+
+static bool was_found(const struct lapse_explored *found, const char *id) {
+    for (size_t i = 0; i < found->found_count; i++) {
+        if (strcmp(lapse_explore_break_id(found->found[i].what), id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What has been shown, and what it is worth. */
+static void put_claim(struct lapse_out *out, const struct lapse_cli_explored *explored) {
+    const struct lapse_explored *found = &explored->found;
+    static const char *const heads[] = {
+        [LAPSE_EXPLORE_ALL] = "explored all", [LAPSE_EXPLORE_FOUND] = "found after",
+        [LAPSE_EXPLORE_MEMORY] = "bounded by --memory: explored",
+        [LAPSE_EXPLORE_STOPPED] = "interrupted: explored"};
+    char states[32], faults[32] = "any number of faults";
+    lapse_cli_number(found->counts.states, states);
+    if (explored->faults >= 0) {
+        (void)snprintf(faults, sizeof faults, "at most %d fault%s", (int)explored->faults,
+                       explored->faults == 1 ? "" : "s");
+    }
+    lapse_out_format(out, "  %s %s states: ", heads[found->end], states);
+    if (found->found_count == 0) {
+        lapse_out_text(out, "no violation");
+    }
+    for (size_t i = 0; i < found->found_count; i++) {
+        lapse_out_format(out, "%s%s", i > 0 ? ", " : "violates ",
+                         lapse_explore_break_id(found->found[i].what));
+    }
+    lapse_out_format(out, " for %d client%s, unlimited time, %s\n",
+                     (int)explored->plan->explore.clients,
+                     explored->plan->explore.clients == 1 ? "" : "s", faults);
+    if (explored->options->verbose > 0) {
+        lapse_out_format(out,
+                         "    %" PRIu64 " transitions, %" PRId64 " moves deep, %" PRIu64
+                         " questions to the engine, digest %016" PRIx64 "\n",
+                         found->counts.transitions, found->counts.depth, found->counts.calls,
+                         found->counts.digest);
+    }
+}
