@@ -15,9 +15,7 @@ struct tally {
 static bool same_verdict(const struct lapse_verdict *a, const struct lapse_verdict *b) {
     bool ids = (a->id == NULL) == (b->id == NULL) && (a->id == NULL || strcmp(a->id, b->id) == 0);
     return a->outcome == b->outcome && a->event == b->event && ids && a->uses == b->uses &&
-           memcmp(a->premises, b->premises, a->rule_count * sizeof *a->premises) == 0 &&
-           memcmp(a->violations, b->violations, a->rule_count * sizeof *a->violations) == 0 &&
-           memcmp(a->unpromised, b->unpromised, a->rule_count * sizeof *a->unpromised) == 0;
+           memcmp(a->judged, b->judged, a->rule_count * sizeof *a->judged) == 0;
 }
 
 /* Whether an expectation of the scenario failed it: no history tells of those. */
@@ -53,6 +51,9 @@ static void try_plan(const struct lapse_cli_options *options, const struct lapse
                      size_t index, struct tally *tally) {
     const struct lapse_cli_target target = {.whole = true};
     struct lapse_cli_result result;
+    if (file->loaded.plans[index]->explore.on) {
+        return; /* a protocol has no run */
+    }
     struct lapse_out text;
     struct lapse_error err = {0};
     struct lapse_recorded recorded = {.memory = NULL};

@@ -17,6 +17,7 @@ static bool remember(struct lapse_judge *judge, const struct lapse_history_event
 static bool run_rules(struct lapse_judge *judge, const struct lapse_history_event *event,
                       struct lapse_violation *ret);
 static bool charge(struct lapse_judge *judge, size_t rule, int64_t event);
+static void add_break(struct lapse_breaks *breaks, int64_t event);
 static bool is_judged(const struct lapse_judge *judge, const char *id);
 static bool is_listed(const struct lapse_case *the_case, const char *id);
 static enum lapse_status follow(struct lapse_judge *judge, const struct lapse_history_event *event);
@@ -46,12 +47,7 @@ enum lapse_status lapse_judge_open(const lapse_alloc *alloc, const struct lapse_
     }
     judge->verdict.event = -1;
     judge->verdict.rule_count = judge->rule_count;
-    judge->verdict.premises = judge->premises;
-    judge->verdict.violations = judge->violations;
-    judge->verdict.unpromised = judge->unpromised;
-    judge->verdict.unpromised_first = judge->unpromised_first;
-    judge->verdict.tallied = judge->tallied;
-    judge->verdict.tallied_first = judge->tallied_first;
+    judge->verdict.judged = judge->judged;
     judge->verdict.sometimes = judge->sometimes;
     judge->verdict.measured = judge->measured;
     lapse_slack_init(judge->slacks);
@@ -76,12 +72,7 @@ void lapse_judge_close(struct lapse_judge *judge) {
     lapse_slots_free(&judge->slots);
     lapse_diag_list_free(&judge->verdict.diags);
     lapse_alloc_free(alloc, judge->events, judge->events_cap * sizeof(*judge->events));
-    lapse_alloc_free(alloc, judge->premises, rules * sizeof(*judge->premises));
-    lapse_alloc_free(alloc, judge->violations, rules * sizeof(*judge->violations));
-    lapse_alloc_free(alloc, judge->unpromised, rules * sizeof(*judge->unpromised));
-    lapse_alloc_free(alloc, judge->unpromised_first, rules * sizeof(*judge->unpromised_first));
-    lapse_alloc_free(alloc, judge->tallied, rules * sizeof(*judge->tallied));
-    lapse_alloc_free(alloc, judge->tallied_first, rules * sizeof(*judge->tallied_first));
+    lapse_alloc_free(alloc, judge->judged, rules * sizeof(*judge->judged));
     lapse_alloc_free(alloc, judge->sometimes, wishes * sizeof(*judge->sometimes));
     lapse_alloc_free(alloc, judge->sometimes_runs, wishes * sizeof(*judge->sometimes_runs));
     lapse_alloc_free(alloc, judge->measured, measures * sizeof(*judge->measured));
@@ -167,7 +158,7 @@ const struct lapse_step_check *lapse_judge_step(const struct lapse_judge *judge,
 
 bool lapse_judge_came(const struct lapse_judge *judge, const char *id) {
     for (size_t i = 0; i < judge->rule_count; i++) {
-        if (judge->violations[i] > 0 && strcmp(judge->rules[i].id, id) == 0) {
+        if (judge->judged[i].violations > 0 && strcmp(judge->rules[i].id, id) == 0) {
             return true;
         }
     }
@@ -195,27 +186,17 @@ static bool make_arrays(struct lapse_judge *judge) {
     for (size_t i = 0; i < the_case->check_count; i++) {
         judge->count_count += the_case->checks[i].count != NULL ? 1 : 0;
     }
-    judge->premises = lapse_alloc_zero(alloc, rules * sizeof(*judge->premises));
-    judge->violations = lapse_alloc_zero(alloc, rules * sizeof(*judge->violations));
-    judge->unpromised = lapse_alloc_zero(alloc, rules * sizeof(*judge->unpromised));
-    judge->unpromised_first = lapse_alloc_zero(alloc, rules * sizeof(*judge->unpromised_first));
-    judge->tallied = lapse_alloc_zero(alloc, rules * sizeof(*judge->tallied));
-    judge->tallied_first = lapse_alloc_zero(alloc, rules * sizeof(*judge->tallied_first));
-    for (size_t i = 0; judge->unpromised_first != NULL && i < rules; i++) {
-        judge->unpromised_first[i] = -1;
-    }
-    for (size_t i = 0; judge->tallied_first != NULL && i < rules; i++) {
-        judge->tallied_first[i] = -1;
+    judge->judged = lapse_alloc_zero(alloc, rules * sizeof(*judge->judged));
+    for (size_t i = 0; judge->judged != NULL && i < rules; i++) {
+        judge->judged[i].unpromised.first = judge->judged[i].tallied.first = -1;
     }
     judge->sometimes = lapse_alloc_zero(alloc, wishes * sizeof(*judge->sometimes));
     judge->sometimes_runs = lapse_alloc_zero(alloc, wishes * sizeof(*judge->sometimes_runs));
     judge->measured = lapse_alloc_zero(alloc, measures * sizeof(*judge->measured));
     judge->measure_runs = lapse_alloc_zero(alloc, measures * sizeof(*judge->measure_runs));
     judge->counts = lapse_alloc_zero(alloc, (judge->count_count + 1) * sizeof(*judge->counts));
-    return judge->premises != NULL && judge->violations != NULL && judge->unpromised != NULL &&
-           judge->unpromised_first != NULL && judge->sometimes != NULL &&
-           judge->sometimes_runs != NULL && judge->measured != NULL &&
-           judge->measure_runs != NULL && judge->counts != NULL;
+    return judge->judged != NULL && judge->sometimes != NULL && judge->sometimes_runs != NULL &&
+           judge->measured != NULL && judge->measure_runs != NULL && judge->counts != NULL;
 }
 
 static enum lapse_status start_runs(struct lapse_judge *judge) {
@@ -268,7 +249,6 @@ static bool run_rules(struct lapse_judge *judge, const struct lapse_history_even
                       struct lapse_violation *ret) {
     bool charged = false;
     bool broken = false;
-    lapse_outside_take(&judge->trackers->outside, event);
     lapse_slack_take(judge->slacks, judge->trackers, event);
     for (size_t k = 0; k < judge->kind_rule_counts[event->kind]; k++) {
         size_t i = judge->kind_rules[event->kind][k];
@@ -276,7 +256,7 @@ static bool run_rules(struct lapse_judge *judge, const struct lapse_history_even
         if (!is_judged(judge, rule->id) || !rule->premise(judge->trackers, event)) {
             continue;
         }
-        judge->premises[i]++;
+        judge->judged[i].premises++;
         struct lapse_violation violation = {0};
         if (rule->holds(judge->trackers, event, &violation) || charged) {
             continue;
@@ -295,19 +275,21 @@ static bool run_rules(struct lapse_judge *judge, const struct lapse_history_even
 static bool charge(struct lapse_judge *judge, size_t rule, int64_t event) {
     const char *id = judge->rules[rule].id;
     if (is_listed(judge->the_case, id)) {
-        judge->violations[rule]++;
+        judge->judged[rule].violations++;
         return false;
     }
     if (!judge->the_case->promise_strict && !lapse_promised(judge->scene.setup, id)) {
-        if (judge->unpromised[rule]++ == 0) {
-            judge->unpromised_first[rule] = event;
-        }
+        add_break(&judge->judged[rule].unpromised, event);
         return false;
     }
-    if (judge->the_case->tally && judge->tallied[rule]++ == 0) {
-        judge->tallied_first[rule] = event;
+    if (judge->the_case->tally) {
+        add_break(&judge->judged[rule].tallied, event);
     }
     return !judge->the_case->tally;
+}
+
+static void add_break(struct lapse_breaks *breaks, int64_t event) {
+    breaks->first = breaks->times++ == 0 ? event : breaks->first;
 }
 
 /* Outside the contract a few rules are left, and those that are listed as bound to break. */

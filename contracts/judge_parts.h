@@ -27,8 +27,7 @@ struct lapse_judge {
     struct lapse_slots slots;
     const struct lapse_history_event **events; /* by seq, for labels */
     size_t event_count, events_cap;
-    int64_t *premises, *violations, *unpromised, *unpromised_first; /* by rule */
-    int64_t *tallied, *tallied_first;                               /* by rule */
+    struct lapse_judged *judged; /* by rule */
     bool *sometimes;
     struct lapse_measured *measured;
     struct lapse_slack slacks[LAPSE_SLACKS];

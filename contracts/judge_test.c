@@ -131,7 +131,7 @@ Test(judge, a_run_that_keeps_its_promises_passes) {
     cr_assert_eq(verdict->uses, LAPSE_USE_KEYS | LAPSE_USE_TERMS);
     int64_t premises = 0;
     for (size_t i = 0; i < verdict->rule_count; i++) {
-        premises += verdict->premises[i];
+        premises += verdict->judged[i].premises;
     }
     cr_assert_gt(premises, 0);
     finish(&bench, &sketch);
@@ -292,7 +292,7 @@ Test(judge, a_listed_violation_is_counted_and_must_come) {
         const struct lapse_verdict *verdict = bench_run(&bench, &sketch);
         int64_t violations = 0;
         for (size_t i = 0; i < verdict->rule_count; i++) {
-            violations += verdict->violations[i];
+            violations += verdict->judged[i].violations;
         }
         cr_assert_eq(violations, 1);
         if (listed == 1) {
@@ -363,11 +363,12 @@ Test(judge, a_break_that_is_not_promised_is_noted_and_fails_only_if_all_must_hol
         cr_expect_eq(verdict->outcome, cases[c].outcome, "case %zu", c);
         int64_t violations = 0, unpromised = 0, earliest = INT64_MAX;
         for (size_t i = 0; i < verdict->rule_count; i++) {
-            violations += verdict->violations[i];
-            unpromised += verdict->unpromised[i];
-            cr_assert_eq(verdict->unpromised[i] > 0, verdict->unpromised_first[i] >= 0);
-            if (verdict->unpromised[i] > 0 && verdict->unpromised_first[i] < earliest)
-                earliest = verdict->unpromised_first[i];
+            violations += verdict->judged[i].violations;
+            unpromised += verdict->judged[i].unpromised.times;
+            const struct lapse_breaks *broke = &verdict->judged[i].unpromised;
+            cr_assert_eq(broke->times > 0, broke->first >= 0);
+            if (broke->times > 0 && broke->first < earliest)
+                earliest = broke->first;
         }
         cr_expect_eq(violations, cases[c].violations, "case %zu", c);
         cr_expect_eq(unpromised, cases[c].unpromised, "case %zu", c);
@@ -400,13 +401,13 @@ Test(judge, a_tally_counts_what_each_rule_alone_would_find) {
     size_t count, found = 0;
     const struct lapse_rule *rules = lapse_rule_table(&count);
     for (size_t i = 0; i < count; i++) {
-        bool broke = verdict->tallied_first[i] >= 0;
-        cr_expect_eq(verdict->tallied[i] > 0, broke, "%s", rules[i].id);
+        bool broke = verdict->judged[i].tallied.first >= 0;
+        cr_expect_eq(verdict->judged[i].tallied.times > 0, broke, "%s", rules[i].id);
         if (broke) {
             const struct lapse_history_event *event =
-                lapse_history_at(sketch.history, (size_t)verdict->tallied_first[i]);
+                lapse_history_at(sketch.history, (size_t)verdict->judged[i].tallied.first);
             cr_expect(event->kind == LAPSE_HISTORY_APPLY && event->step == 1, "%s", rules[i].id);
-            found += verdict->tallied[i] == 2;
+            found += verdict->judged[i].tallied.times == 2;
         }
     }
     cr_expect_eq(found, 4, "KV-01, KV-03, KV-13 and LIN-01, twice each");

@@ -87,8 +87,9 @@ enum lapse_status lapse_model_nothing_to_release(const struct lapse_model *model
     return conflict ? LAPSE_CONFLICT : LAPSE_ABSENT;
 }
 
-/* Whether a call that was sent again is judged by its condition before it is remembered. Where it is
- * refused the wall has ended nothing for later calls, but for this one it reads what it reads. */
+/* Whether a call that was sent again is judged by its condition before it is remembered. Where it
+ * is refused the wall has ended nothing for later calls, but for this one it reads what it reads.
+ */
 bool lapse_model_forgets(struct lapse_model *model, const struct lapse_command *command,
                          struct lapse_wall wall) {
     if (lapse_model_policy(model, LAPSE_POLICY_REQUEST) == 0) {

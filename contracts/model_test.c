@@ -282,8 +282,8 @@ struct scarce {
     size_t left;
 };
 
-/* By a policy the condition of a call is looked at before its request id. Of a refusal the wall ends
- * nothing for later calls, but the refused call itself has seen it. */
+/* By a policy the condition of a call is looked at before its request id. Of a refusal the wall
+ * ends nothing for later calls, but the refused call itself has seen it. */
 Test(model, looks_at_a_date_by_the_wall_of_the_call_in_hand) {
     struct lapse_setup newer = setup;
     struct bench bench = {.at = S(1)};

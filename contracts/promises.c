@@ -94,8 +94,9 @@
     X(WALL_BACK, 2, "CLOCK-01 CLOCK-04 CLOCK-06")                                                  \
     /* The owner is refused what it holds. */                                                      \
     X(ACQUIRE_AGAIN, 1, "LEASE-08")                                                                \
-    /* An own ttl is cut to the bucket's, or raised to the markers' span. */                       \
-    X(OWN_BOUNDS, 1, "KV-01 KV-02 KV-06")                                                          \
+    /* An own ttl is cut to the bucket's, or raised to the markers' span: then more is left        \
+       than it. */                                                                                 \
+    X(OWN_BOUNDS, 1, "KV-01 KV-02 KV-06 KV-13")                                                    \
     /* What has ended is stored for up to a minute. */                                             \
     X(REAPER, 1, "REAP-01 WATCH-03 WATCH-05")                                                      \
     /* A value past its end is there to every call, a watch begins with it, and its row stays. */  \

@@ -25,6 +25,7 @@ static bool make_look(const struct lapse_trackers *trackers,
 enum lapse_status lapse_trackers_look(struct lapse_trackers *trackers,
                                       const struct lapse_history_event *event) {
     trackers->looked = NULL;
+    lapse_outside_take(&trackers->outside, event);
     if (lapse_track_model_event(trackers, event) < 0)
         return LAPSE_NOMEM;
     size_t count = count_looks(trackers, event);
@@ -164,6 +165,8 @@ bool lapse_reap_overdue(const struct lapse_trackers *trackers, struct lapse_true
     int64_t overdue = lapse_steady_between((struct lapse_steady){end.ns}, store).ns;
     int64_t bound = trackers->setup->reap_bound.ns;
     (void)lapse_ns_add(bound, (int64_t)(due / 10000) * LAPSE_NS_PER_S, &bound);
+    /* A coarse clock tells its store of an end a tick late. */
+    (void)lapse_ns_add(bound, trackers->tick_ns, &bound);
     if (overdue <= bound)
         return false;
     return !trackers->node_was_paused || trackers->node_woke.ns < at.ns - overdue;

@@ -63,9 +63,10 @@ void lapse_trackers_close(struct lapse_trackers *trackers) {
 enum lapse_status lapse_trackers_absorb(struct lapse_trackers *trackers,
                                         const struct lapse_history_event *event) {
     enum lapse_status status = LAPSE_OK;
+    if (trackers->looked != event) /* no rule was asked about it */
+        lapse_outside_take(&trackers->outside, event);
     trackers->looked = NULL;
     close_open_write(trackers, event);
-    lapse_outside_take(&trackers->outside, event);
     status = lapse_track_model_event(trackers, event);
     if (status < 0)
         return status;

@@ -1,9 +1,9 @@
 /* The campaign: what has been shown so far, and the documents that showed it. Documents that showed
  * more, and were changed less often since, are taken sooner. */
 #include "fuzz/campaign.h"
+#include "fuzz/shape.h"
 
 #include "mutate.h"
-#include "shape.h"
 #include "traits.h"
 
 #include "contracts/slack.h"
@@ -104,9 +104,10 @@ enum lapse_status lapse_campaign_document(const struct lapse_campaign *campaign,
     struct lapse_attempt attempt = {.run = run};
     struct lapse_pool pool;
     lapse_pool_init(&pool, alloc);
-    enum lapse_status status = unused == NULL
-                                   ? LAPSE_NOMEM
-                                   : lapse_choices_open_seed(alloc, seed_of(campaign, run), &choices);
+    enum lapse_status status = LAPSE_NOMEM;
+    if (unused != NULL) {
+        status = lapse_choices_open_seed(alloc, seed_of(campaign, run), &choices);
+    }
     if (status == LAPSE_OK) {
         const struct lapse_node *document = make(campaign, &pool, choices, unused, &attempt);
         status = document == NULL ? LAPSE_NOMEM : lapse_yaml_write(document, ret, NULL);
@@ -244,7 +245,8 @@ static enum lapse_status try(const struct lapse_campaign *campaign,
                              const struct lapse_node *document, struct lapse_arena *arena,
                              struct lapse_attempt *ret) {
     const struct lapse_trial_options options = {
-        .alloc = campaign->options.alloc, .arena = arena, .seed = 1, .no_model = true};
+        .alloc = campaign->options.alloc, .arena = arena, .seed = 1, .no_model = true,
+        .promise_strict = campaign->options.promise_strict};
     struct lapse_trial trial;
     enum lapse_status status = lapse_trial_run(document, &options, &trial, NULL);
     if (status == LAPSE_OK) {
@@ -317,7 +319,8 @@ static enum lapse_status add(struct lapse_campaign *campaign, const char *text, 
     if (good && documents.count > 0) {
         entry->document = ((struct lapse_document *)lapse_list_at(&documents, 0))->root;
     }
-    struct entry **place = entry->document == NULL ? NULL : lapse_list_add(alloc, &campaign->corpus);
+    struct entry **place =
+        entry->document == NULL ? NULL : lapse_list_add(alloc, &campaign->corpus);
     if (place != NULL) {
         *place = entry;
     } else {

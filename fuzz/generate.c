@@ -6,6 +6,7 @@
 
 static void draw_words(struct lapse_generator *g, enum lapse_trait many, enum lapse_trait trait,
                        struct lapse_gen_words *ret);
+static void add_starts(struct lapse_generator *g);
 static void draw_setup(struct lapse_generator *g);
 static void draw_store(struct lapse_generator *g);
 static void draw_clocks(struct lapse_generator *g);
@@ -55,9 +56,22 @@ static void draw_words(struct lapse_generator *g, enum lapse_trait many, enum la
     }
 }
 
+/* What a disk has done to a store is seen once it is started again. */
+static void add_starts(struct lapse_generator *g) {
+    bool disk = lapse_gen_has(&g->faults, "disk") || lapse_gen_has(&g->faults, "stall") ||
+                lapse_gen_has(&g->faults, "copy");
+    if (disk && !lapse_gen_has(&g->faults, "restart n1")) {
+        g->faults.words[g->faults.count++] = "restart n1";
+    }
+    if (disk && !lapse_gen_has(&g->faults, "crash n1")) {
+        g->faults.words[g->faults.count++] = "crash n1";
+    }
+}
+
 static void draw_setup(struct lapse_generator *g) {
     static const char *const quick[] = {"crash", "restart n1", "wall",    "wall n1", "rate",
-                                        "copy",  "reap",       "rate n1", "revoke"};
+                                        "copy",  "reap",       "rate n1", "revoke", "boot"};
+    add_starts(g);
     g->patient = true;
     for (size_t i = 0; i < g->faults.count; i++) {
         bool is_quick = false;
@@ -66,10 +80,10 @@ static void draw_setup(struct lapse_generator *g) {
         }
         g->patient = g->patient && is_quick;
     }
-    const char *profile = lapse_gen_word(g, LAPSE_TRAIT_POLICY);
-    if (strcmp(profile, "strict") != 0) {
-        lapse_gen_say(g, g->document, "profile", profile);
-        g->unmarked = strcmp(profile, "nats") != 0;
+    if (lapse_gen_is(g, LAPSE_TRAIT_REAPER, "minute")) {
+        struct lapse_node *policy = lapse_tree_map(g->pool);
+        lapse_gen_say(g, policy, "reaper", "minute");
+        lapse_tree_put(g->pool, g->document, "policy", policy);
     }
     draw_store(g);
     draw_clocks(g);

@@ -21,6 +21,7 @@ static void stall(struct lapse_generator *g, struct trouble t, const char *kind)
 static void copy(struct lapse_generator *g, struct trouble t, const char *kind);
 static void operate(struct lapse_generator *g, struct trouble t, const char *kind);
 static void slow(struct lapse_generator *g, struct trouble t, const char *kind);
+static void boot(struct lapse_generator *g, struct trouble t, const char *kind);
 static void last_for(struct lapse_generator *g, struct lapse_node *line);
 static const char *first_word(struct lapse_generator *g, const char *kind);
 
@@ -34,7 +35,7 @@ void lapse_gen_fault(struct lapse_generator *g) {
         {"restart n1", fall}, {"wall", wall},        {"wall n1", wall},    {"rate", rate},
         {"rate n1", rate},    {"cut", cut},          {"cut one way", cut}, {"disk", disk},
         {"stall", stall},     {"copy", copy},        {"reap", operate},    {"revoke", operate},
-        {"slow", slow},
+        {"slow", slow},       {"boot", boot},
     };
     const char *kind = g->faults.words[lapse_choose(g->choices, g->faults.count,
                                                     LAPSE_CHOICE_GENERATE, LAPSE_TRAITS + 3)];
@@ -162,6 +163,27 @@ static void slow(struct lapse_generator *g, struct trouble t, const char *kind) 
     lapse_gen_say(g, t.line, "slow", "n1");
     lapse_gen_say(g, t.line, "latency", "5ms");
     last_for(g, t.line);
+}
+
+/* A start of the store under another wall, with a look at one thing before and after it, all at one
+ * instant. */
+static void boot(struct lapse_generator *g, struct trouble t, const char *kind) {
+    struct lapse_node *start = lapse_tree_map(g->pool), *look = lapse_tree_map(g->pool);
+    bool lease = g->leases[0].number > 0 || g->bucket_count == 0;
+    lapse_gen_say_span(g, look, "at", g->now_ns);
+    lapse_gen_say(g, look, "by", t.client);
+    lapse_gen_say(g, look, lease ? "inspect" : "entry", lease ? "jobs/x" : "b/k");
+    lapse_gen_add(g, lapse_node_deep_copy(g->pool, look));
+    t.node = "n1";
+    wall(g, t, kind);
+    lapse_gen_add(g, lapse_node_deep_copy(g->pool, t.line));
+    lapse_gen_say_span(g, start, "at", g->now_ns);
+    lapse_gen_say(g, start, "restart", "n1");
+    if (lapse_gen_is(g, LAPSE_TRAIT_MACHINE, "yes")) {
+        lapse_gen_say(g, start, "machine", "true");
+    }
+    lapse_gen_add(g, start);
+    *t.line = *look;
 }
 
 static void last_for(struct lapse_generator *g, struct lapse_node *line) {

@@ -46,7 +46,7 @@ struct lapse_gen_bucket *lapse_gen_bucket(struct lapse_generator *g, const char 
                                                        : g->span_ns + g->span_ns / 2);
     }
     const char *markers = lapse_gen_word(g, LAPSE_TRAIT_MARKERS);
-    bucket->markers = strcmp(markers, "none") != 0 && !g->unmarked;
+    bucket->markers = strcmp(markers, "none") != 0;
     if (bucket->markers) {
         lapse_gen_say(g, words, "markers", markers);
     }

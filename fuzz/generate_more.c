@@ -23,8 +23,10 @@ void lapse_gen_requests(struct lapse_generator *g) {
         lapse_gen_keys(g);
     }
     struct lapse_node *line = before < g->steps->count ? g->steps->items[before] : NULL;
-    static const char *const takers[] = {"set",     "create", "update",  "delete",  "purge", "expire",
-                                         "persist", "batch",  "acquire", "extend", "release"};
+    static const char *const takers[] = {
+        "set",     "create", "update",  "delete", "purge",  "expire",
+        "persist", "batch",  "acquire", "extend", "release",
+    };
     for (size_t i = 0; line != NULL && i < sizeof takers / sizeof *takers; i++) {
         if (lapse_node_get(line, takers[i]) != NULL && lapse_node_get(line, "wait") == NULL) {
             lapse_tree_put(g->pool, line, "id",
@@ -103,7 +105,7 @@ void lapse_gen_buckets(struct lapse_generator *g) {
         lapse_gen_say_span(g, line, term, lapse_gen_span(g, LAPSE_TRAIT_SPAN));
     }
     const char *markers = lapse_gen_word(g, LAPSE_TRAIT_MARKERS);
-    if (strcmp(markers, "none") != 0 && !g->unmarked) {
+    if (strcmp(markers, "none") != 0) {
         lapse_gen_say(g, line, "markers", markers);
     }
     lapse_gen_add(g, line);

@@ -1,8 +1,8 @@
 /* A document being drawn: what its lines have said so far, as far as it guides the next.
  *
- * The generator keeps a rough notion of the store (which revision a key has, who holds a lease until
- * when), so that versions and tokens are often right and times lie beside ends. It may be wrong, and
- * under faults it is: nothing rests on it. */
+ * * The generator keeps a rough notion of the store (which revision a key has, who holds a lease
+ * until when), so that versions and tokens are often right and times lie beside ends. It may be
+ * wrong, and under faults it is: nothing rests on it. */
 #ifndef FUZZ_GENERATOR_H
 #define FUZZ_GENERATOR_H
 
@@ -63,7 +63,7 @@ struct lapse_generator {
     size_t request_count;
     int64_t numbered; /* watches, labels, copies, request ids so far */
     const char *watch; /* the last watch; NULL: none */
-    bool copied, names_lease, unmarked; /* unmarked: the profile knows no markers */
+    bool copied, names_lease;
 };
 
 /* ---- Chance (generate_draw.c). The text lives as long as the pool. */

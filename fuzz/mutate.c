@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { CHANGES_MAX = 4, LINES_MAX = 400, SPANS_MAX = 256, DEPTH_MAX = 8 };
+enum { CHANGES_MAX = 4, LINES_MAX = 400, SPANS_MAX = 256, DEPTH_MAX = 8, FIRINGS = 3 };
 
 /* Where the lines and the durations of a document are. */
 struct lists {
@@ -30,6 +30,7 @@ static void swap_word(struct lapse_generator *g, const struct lists *lists);
 static void splice(struct lapse_generator *g, const struct lists *lists,
                    const struct lapse_node *other);
 static void add_fault(struct lapse_generator *g, const struct lists *lists);
+static void mark(struct lapse_generator *g, const struct lists *lists);
 static void settle(struct lapse_generator *g, struct lapse_node *seq);
 static int64_t span_near(struct lapse_generator *g, const struct lists *lists, int64_t ns);
 static void shake(struct lapse_generator *g);
@@ -274,12 +275,25 @@ static void splice(struct lapse_generator *g, const struct lists *lists,
     }
 }
 
-static void add_fault(struct lapse_generator *g, const struct lists *lists) {
-    int64_t ns = 0;
-    for (size_t i = 0; i < lists->span_count; i++) {
-        (void)lapse_tree_read_span(*lists->spans[i], &ns);
-        lapse_gen_landmark(g, ns);
+/* What ends, when, is not known here; it is likely a sum of the durations that stand there: a term
+ * behind the k-th firing of a loop. */
+static void mark(struct lapse_generator *g, const struct lists *lists) {
+    int64_t one = 0, other = 0, sum = 0;
+    for (int64_t k = 0; k <= FIRINGS; k++) {
+        for (size_t i = 0; i < lists->span_count; i++) {
+            for (size_t j = 0; j < lists->span_count; j++) {
+                bool read = lapse_tree_read_span(*lists->spans[i], &one) &&
+                            lapse_tree_read_span(*lists->spans[j], &other);
+                if (read && lapse_ns_mul(other, k, &sum) && lapse_ns_add(one, sum, &sum)) {
+                    lapse_gen_landmark(g, sum);
+                }
+            }
+        }
     }
+}
+
+static void add_fault(struct lapse_generator *g, const struct lists *lists) {
+    mark(g, lists);
     g->faults = (struct lapse_gen_words){1, {lapse_gen_word(g, LAPSE_TRAIT_FAULT)}};
     int64_t now_ns = g->now_ns;
     size_t before = g->steps->count;

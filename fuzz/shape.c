@@ -1,6 +1,6 @@
 /* Taking expectations out. What a scenario expects holds for the faults that it has; with others
  * added, only contracts can judge. */
-#include "shape.h"
+#include "fuzz/shape.h"
 
 #include "tree.h"
 
@@ -8,7 +8,6 @@
 
 static void shape_lines(struct lapse_pool *pool, struct lapse_node *node);
 static void shape_line(struct lapse_pool *pool, struct lapse_node *line);
-static bool answers(const struct lapse_node *line);
 
 void lapse_shape(struct lapse_pool *pool, struct lapse_node *document) {
     static const char *const out[] = {"expect", "sometimes", "measure", "about", "tags", "chaos"};
@@ -54,13 +53,12 @@ static void shape_line(struct lapse_pool *pool, struct lapse_node *line) {
         shape_lines(pool, body);
         return;
     }
-    if (answers(line) && lapse_node_get(line, "on_any") == NULL) {
+    if (lapse_shape_calls(line) && lapse_node_get(line, "on_any") == NULL) {
         lapse_tree_say(pool, line, "on_any", "stop");
     }
 }
 
-/* Whether it is a call. */
-static bool answers(const struct lapse_node *line) {
+bool lapse_shape_calls(const struct lapse_node *line) {
     static const char *const verbs[] = {
         "set",    "create", "update",  "get",     "entry",   "has",       "delete", "purge",
         "expire", "persist", "list",   "all",     "count",   "history",   "batch",  "acquire",

@@ -15,8 +15,8 @@ static enum lapse_status first_run(struct lapse_shrinker *s);
 static void aim(struct lapse_shrinker *s, const struct lapse_trial *trial);
 static void passes(struct lapse_shrinker *s);
 static bool rewrite(struct lapse_shrinker *s);
-static bool same_text(const struct lapse_node *a, const struct lapse_node *b,
-                      const lapse_alloc *alloc);
+static bool same_text(struct lapse_shrinker *s, const struct lapse_node *a,
+                      const struct lapse_node *b);
 static enum lapse_status finish(struct lapse_shrinker *s, enum lapse_status status);
 
 enum lapse_status lapse_shrink_plan(const struct lapse_plan *plan,
@@ -180,6 +180,7 @@ static void passes(struct lapse_shrinker *s) {
         struct lapse_pool pool;
         lapse_pool_init(&pool, s->options->alloc);
         struct lapse_node *before = lapse_shrink_copy(&pool, s->tree);
+        s->status = before == NULL ? LAPSE_NOMEM : s->status;
         do {
             lapse_shrink_structure(s);
             lapse_shrink_flat(s);
@@ -187,8 +188,8 @@ static void passes(struct lapse_shrinker *s) {
             lapse_shrink_values(s);
             lapse_shrink_rename(s);
         } while (s->changed && !s->spent && s->status == LAPSE_OK);
-        more = before != NULL && rewrite(s) && !s->spent && s->status == LAPSE_OK &&
-               !same_text(before, s->tree, s->options->alloc);
+        more = rewrite(s) && !s->spent && s->status == LAPSE_OK &&
+               !same_text(s, before, s->tree);
         lapse_pool_free(&pool);
     }
     s->ret->minimal = !s->spent && !more && s->status == LAPSE_OK;
@@ -219,12 +220,13 @@ static bool rewrite(struct lapse_shrinker *s) {
     return s->status == LAPSE_OK;
 }
 
-static bool same_text(const struct lapse_node *a, const struct lapse_node *b,
-                      const lapse_alloc *alloc) {
-    struct lapse_emitted texts[2] = {{.alloc = alloc}, {.alloc = alloc}};
-    bool same = lapse_yaml_write(a, &texts[0], NULL) == LAPSE_OK &&
-                lapse_yaml_write(b, &texts[1], NULL) == LAPSE_OK &&
-                texts[0].bytes == texts[1].bytes &&
+static bool same_text(struct lapse_shrinker *s, const struct lapse_node *a,
+                      const struct lapse_node *b) {
+    struct lapse_emitted texts[2] = {{.alloc = s->options->alloc}, {.alloc = s->options->alloc}};
+    bool written = lapse_yaml_write(a, &texts[0], NULL) == LAPSE_OK &&
+                   lapse_yaml_write(b, &texts[1], NULL) == LAPSE_OK;
+    s->status = written ? s->status : LAPSE_NOMEM;
+    bool same = written && texts[0].bytes == texts[1].bytes &&
                 memcmp(texts[0].text, texts[1].text, texts[0].bytes) == 0;
     lapse_emitted_free(&texts[0]);
     lapse_emitted_free(&texts[1]);

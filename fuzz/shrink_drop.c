@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* What a client looks at before it goes on. */
-#define LOOK_WORDS " careful margin need else until under token if_version bounds owner "
+#define LOOK_WORDS " careful margin need else until under token if_version bounds owner by "
 
 static void drop_items(struct lapse_shrinker *s, size_t list);
 static bool find_list(const struct lapse_shrinker *s, size_t list, struct lapse_node **ret);
@@ -53,14 +53,17 @@ bool lapse_shrink_guarded(const struct lapse_shrinker *s, const char *word) {
         const char *contract; /* an id, or how some begin */
         const char *words;
     } guards[] = {
-        {"", " lapse name seed "},
-        {"FENCE-03", " fenced lease bar once not_after bounds "},
-        {"LEASE-10", " if_version locks "},
+        {"", " lapse name "},
+        {"FENCE-03", " fenced lease bar once not_after bounds locks by "},
+        {"LEASE-10", " if_version locks by "},
         {"BELIEF-", LOOK_WORDS},
         {"RENEW-", LOOK_WORDS},
         {"LIVE-", LOOK_WORDS},
     };
     size_t len = strlen(word);
+    if (s->options->as_written && strcmp(word, "at") == 0) {
+        return true; /* without it the line comes at another instant */
+    }
     bool handles = strncmp(word, "on_", 3) == 0;
     for (size_t i = 0; i < sizeof(guards) / sizeof(guards[0]); i++) {
         const char *words = guards[i].words;

@@ -98,14 +98,15 @@ static bool is_loop_contract(const char *id) {
 static bool unroll(struct lapse_shrinker *s, bool messages) {
     struct lapse_trial trial;
     struct lines *lines = lapse_alloc_zero(s->options->alloc, sizeof(*lines));
+    s->status = lines == NULL ? LAPSE_NOMEM : s->status;
     if (lines == NULL || !lapse_shrink_draft(s)) {
         lapse_alloc_free(s->options->alloc, lines, sizeof(*lines));
         return false;
     }
     s->status = lapse_shrink_run(s, s->tree, &trial);
     bool flat = s->status == LAPSE_OK && trial.outcome == LAPSE_TRIAL_VIOLATED &&
-                trial.plan->program_count == 0 && lapse_shrink_parse(s, &trial.text) && take_steps(s, lines) &&
-                take_calls(s, &trial, messages, lines) &&
+                trial.plan->program_count == 0 && lapse_shrink_parse(s, &trial.text) &&
+                take_steps(s, lines) && take_calls(s, &trial, messages, lines) &&
                 (!messages || cut_links(s)) && put_lines(s, lines) && put_actors(s) &&
                 lapse_shrink_keep(s);
     lapse_trial_free(&trial);

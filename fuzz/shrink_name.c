@@ -25,7 +25,8 @@ static bool mentions(const struct lapse_node *node, const char *name);
 static bool has_word(const struct lapse_node *scalar, const char *name);
 static size_t word_at(const char *text, size_t len, size_t at);
 static bool is_word_char(char c);
-static void cut_mentions(struct lapse_node *node, const char *name, bool lines, int depth);
+static void cut_mentions(const struct lapse_shrinker *s, struct lapse_node *node,
+                         const char *name, bool lines, int depth);
 static void merge_actors(struct lapse_shrinker *s);
 static void gather(const struct lapse_shrinker *s, struct names *ret);
 static void add(struct names *names, enum kind kind, const char *text, size_t len);
@@ -58,7 +59,7 @@ void lapse_shrink_names(struct lapse_shrinker *s) {
 void lapse_shrink_rename(struct lapse_shrinker *s) {
     struct names names = {0};
     size_t counts[KINDS] = {0};
-    if (s->target.unmet || !lapse_shrink_draft(s)) {
+    if (s->target.unmet || s->options->as_written || !lapse_shrink_draft(s)) {
         return;
     }
     gather(s, &names);
@@ -80,12 +81,13 @@ static void drop_name(struct lapse_shrinker *s, const char *name, bool lines) {
     if (!lapse_shrink_draft(s)) {
         return;
     }
-    cut_mentions(s->draft, name, lines, 0);
+    cut_mentions(s, s->draft, name, lines, 0);
     (void)lapse_shrink_keep(s);
 }
 
 /* `name` of the document is not touched. */
-static void cut_mentions(struct lapse_node *node, const char *name, bool lines, int depth) {
+static void cut_mentions(const struct lapse_shrinker *s, struct lapse_node *node,
+                         const char *name, bool lines, int depth) {
     for (size_t i = node->count; i-- > 0;) {
         struct lapse_node *item = node->items[i];
         bool map = node->kind == LAPSE_NODE_MAP;
@@ -94,13 +96,13 @@ static void cut_mentions(struct lapse_node *node, const char *name, bool lines, 
         bool named = map && strcmp(node->keys[i]->text, name) == 0;
         bool gone = named || (scalar && has_word(item, name)) ||
                     (lines && line && mentions(item, name));
-        if (depth == 0 && scalar) {
+        if (scalar && (depth == 0 || (map && lapse_shrink_guarded(s, node->keys[i]->text)))) {
             continue;
         }
         if (gone) {
             lapse_shrink_cut(node, i, 1);
         } else {
-            cut_mentions(item, name, lines, depth + 1);
+            cut_mentions(s, item, name, lines, depth + 1);
         }
     }
 }
@@ -147,10 +149,11 @@ static bool is_word_char(char c) {
 }
 
 /* Each client in the place of each before it. Where both have lines of their own the loader
- * refuses it. */
+ * refuses it; and what clients promise each other, one client alone has nobody to keep to. */
 static void merge_actors(struct lapse_shrinker *s) {
     struct names names = {0};
-    if (s->target.unmet || !lapse_shrink_draft(s)) {
+    if (s->target.unmet || s->options->as_written || lapse_shrink_guarded(s, "by") ||
+        !lapse_shrink_draft(s)) {
         return;
     }
     gather(s, &names);

@@ -58,11 +58,11 @@ struct lapse_shrinker {
 
 /* ---- shrink_try.c */
 
-/* Makes a fresh draft of the tree, with its spots. False: the end is near, no memory or no tries. */
+/* Makes a fresh draft of the tree, with its spots. False: no memory, or no tries are left. */
 bool lapse_shrink_draft(struct lapse_shrinker *s);
 /* Runs the draft. True: it fails as the first run did, and is the tree now. */
 bool lapse_shrink_keep(struct lapse_shrinker *s);
-/* Runs the tree as it stands. OK; NOMEM. */
+/* Runs a document. OK; NOMEM, which s->status keeps from then on: nothing runs any more. */
 enum lapse_status lapse_shrink_run(struct lapse_shrinker *s, const struct lapse_node *document,
                                    struct lapse_trial *ret);
 /* Whether a trial failed as the first run did. */

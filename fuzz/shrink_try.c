@@ -65,7 +65,11 @@ enum lapse_status lapse_shrink_run(struct lapse_shrinker *s, const struct lapse_
                                                 .events_max = s->events_max,
                                                 .promise_strict = s->options->promise_strict,
                                                 .no_model = s->options->no_model};
-    return lapse_trial_run(document, &options, ret, s->err);
+    *ret = (struct lapse_trial){.outcome = LAPSE_TRIAL_BROKEN};
+    if (s->status == LAPSE_OK) {
+        s->status = lapse_trial_run(document, &options, ret, s->err);
+    }
+    return s->status;
 }
 
 bool lapse_shrink_alike(const struct lapse_shrinker *s, const struct lapse_trial *trial) {
@@ -122,6 +126,7 @@ void lapse_shrink_take(struct lapse_shrinker *s, struct lapse_pool *pool,
     lapse_pool_free(&s->tree_pool);
     s->tree_pool = *pool;
     s->tree = tree;
+    s->tree_digest = 0;
     (void)digest_of(s, tree, &s->tree_digest);
     lapse_pool_init(pool, s->options->alloc);
 }

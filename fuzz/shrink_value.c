@@ -1,6 +1,6 @@
 /* Numbers: each drawn to the plainest value at which the scenario still fails. Candidates are round
- * values and landmarks, which are the other numbers of the document and what lies 1 ns beside them;
- * a candidate is tried iff it reads easier than what stands there, so the search comes to an end. */
+ * values and landmarks, which are the other numbers of the document and what lies 1 ns beside
+ * them; one is tried iff it reads easier than what stands there, so the search comes to an end. */
 #include "shrink_parts.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static bool is_instant(const struct lapse_shrink_spot *spot);
 static bool try_shift(struct lapse_shrinker *s, int64_t from, int64_t by);
 
 void lapse_shrink_values(struct lapse_shrinker *s) {
-    if (s->target.unmet || !lapse_shrink_draft(s)) {
+    if (s->target.unmet || s->options->as_written || !lapse_shrink_draft(s)) {
         return;
     }
     close_gaps(s);

@@ -151,7 +151,8 @@ static void look_decision(struct walk *walk, const struct lapse_history_event *e
     const struct lapse_request *request = &invoke->u.invoke.request;
     const struct lapse_answer *answer = &event->u.apply.answer;
     struct thing *thing = thing_of(walk, request);
-    uint64_t what = mix(mix(LAPSE_HISTORY_APPLY, (uint64_t)request->verb), (uint64_t)answer->status);
+    uint64_t what = mix(LAPSE_HISTORY_APPLY, (uint64_t)request->verb);
+    what = mix(what, (uint64_t)answer->status);
     what = mix(what, (uint64_t)answer->renewed | (uint64_t)answer->repeated << 1 |
                          (uint64_t)(invoke->u.invoke.loop >= 0) << 2);
     what = mix(what, place_of(thing, answer));

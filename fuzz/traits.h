@@ -12,27 +12,26 @@
     X(TROUBLE, "trouble", "3*0|3*1|2*2|3|5")                                                       \
     X(FAULT, "fault",                                                                              \
       "2*pause|pause n1|crash|3*crash n1|2*restart n1|suspend|2*suspend n1|3*wall n1|wall|"        \
-      "rate n1|rate|cut|cut one way|3*message|2*disk|stall|copy|2*reap|revoke|freeze|starve|slow") \
+      "rate n1|rate|cut|cut one way|3*message|2*disk|stall|copy|2*reap|revoke|freeze|starve|slow|3*boot") \
     X(FAULTY, "lines with a fault", "8*no|3*yes")                                                  \
     X(LINES, "lines", "2*4|3*8|3*12|2*20|32")                                                      \
     X(CLIENTS, "clients", "1|4*2|3")                                                               \
     X(CAREFUL, "careful", "yes|no")                                                                \
     X(MARGIN, "margin", "2*none|500ms|1s")                                                         \
     X(TIMER, "timer", "3*none|boot")                                                               \
-    X(STORE, "store", "8*none|5*memory|sqlite")                                                    \
+    X(STORE, "store", "6*none|5*memory|2*sqlite")                                                  \
     X(SYNC, "sync", "5*full|2*normal|none")                                                        \
     X(RATE, "rate bound", "200ppm|1000ppm|50ppb")                                                  \
     X(DRIFT, "drift", "fast|slow|half fast|half slow")                                             \
     X(WALLS, "wall bound", "1s|1h")                                                                \
     X(ORIGIN, "origin", "6*none|wall ahead|wall behind|tick|origin")                               \
-    X(POLICY, "profile", "30*strict|nats|tinystore|kahuna")                                        \
+    X(REAPER, "reaper", "20*due|minute")                                                           \
     X(BUCKETS, "buckets", "3*1|2")                                                                 \
     X(TERM, "bucket term", "5*ttl|2*none|2*idle")                                                  \
     X(SPAN, "span", "100ms|2*1s|2*2s|3s|3*5s|4*10s|2*30s|45s|2*60s|1h")                            \
     X(CAP, "cap", "3*none|2 spans|span|span and a half")                                           \
     X(MARKERS, "markers", "2*none|3*1h|2s|10s")                                                    \
     X(HISTORY, "history", "3*1|2|3|5")                                                             \
-    X(LOCKED, "locks bucket", "no|yes")                                                            \
     X(FIRST, "first revision", "20*1|100|9223372036854775805")                                     \
     X(BUCKET, "bucket", "2*first|last")                                                            \
     X(KEY, "key", "4*k|2*m|p")                                                                     \
@@ -87,9 +86,7 @@
     X(COPY, "copy", "2*backup|restore")                                                            \
     X(CHANGE, "change", "4*a time|4*an instant|2*drop|2*twice|2*swap|2*splice|3*fault")            \
     X(SHAKE, "shake", "3*an instant|message|5*fault")                                              \
-    X(NEAR, "near", "3*another|2*sum|2*difference|half|double|thirtieth|beside")                   \
-    X(ORIGINS, "from", "drawn|changed")                                                            \
-    X(MOMENT, "moment", "4*none|sent|arrived|applied|replied|sync|commit|reap|expire")
+    X(NEAR, "near", "3*another|2*sum|2*difference|half|double|thirtieth|beside")
 
 enum lapse_trait {
 #define LAPSE_TRAIT_ENUM(id, word, options) LAPSE_TRAIT_##id,

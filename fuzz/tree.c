@@ -107,8 +107,12 @@ bool lapse_tree_read_span(const struct lapse_node *node, int64_t *ret_ns) {
         struct lapse_span span;
         size_t used = 0;
         if (lapse_span_scan(node->text + at, node->len - at, &span, &used) != LAPSE_OK ||
-            used == 0 ||
-            !(minus ? lapse_ns_sub(total, span.ns, &total) : lapse_ns_add(total, span.ns, &total))) {
+            used == 0) {
+            return false;
+        }
+        bool fits = minus ? lapse_ns_sub(total, span.ns, &total)
+                          : lapse_ns_add(total, span.ns, &total);
+        if (!fits) {
             return false;
         }
         at += used;

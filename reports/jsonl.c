@@ -152,9 +152,9 @@ static void put_premises(struct lapse_out *out, const struct lapse_verdict *verd
     const char *between = "";
     lapse_out_text(out, ", \"judged\": {");
     for (size_t i = 0; i < count && i < verdict->rule_count; i++) {
-        if (verdict->premises[i] > 0) {
+        if (verdict->judged[i].premises > 0) {
             lapse_out_format(out, "%s\"%s\": %lld", between, rules[i].id,
-                             (long long)verdict->premises[i]);
+                             (long long)verdict->judged[i].premises);
             between = ", ";
         }
     }

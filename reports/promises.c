@@ -18,22 +18,22 @@ bool lapse_unpromised_next(const struct lapse_verdict *verdict, size_t *at,
                            struct lapse_unpromised *ret) {
     size_t count;
     const struct lapse_rule *rules = lapse_rule_table(&count);
-    count = verdict->unpromised == NULL ? 0 : verdict->rule_count;
+    count = verdict->judged == NULL ? 0 : verdict->rule_count;
     for (; *at < count; ++*at) {
-        bool said = verdict->unpromised[*at] == 0;
+        bool said = verdict->judged[*at].unpromised.times == 0;
         for (size_t k = 0; k < *at; k++) {
-            said =
-                said || (verdict->unpromised[k] > 0 && strcmp(rules[k].id, rules[*at].id) == 0);
+            said = said || (verdict->judged[k].unpromised.times > 0 &&
+                            strcmp(rules[k].id, rules[*at].id) == 0);
         }
         if (said) {
             continue;
         }
-        *ret = (struct lapse_unpromised){rules[*at].id, 0, verdict->unpromised_first[*at]};
+        *ret = (struct lapse_unpromised){rules[*at].id, 0, verdict->judged[*at].unpromised.first};
         for (size_t k = *at; k < count; k++) {
-            bool same = verdict->unpromised[k] > 0 && strcmp(rules[k].id, ret->id) == 0;
-            int64_t first = verdict->unpromised_first[k];
-            ret->times += same ? verdict->unpromised[k] : 0;
-            ret->event = same && first < ret->event ? first : ret->event;
+            const struct lapse_breaks *broke = &verdict->judged[k].unpromised;
+            bool same = broke->times > 0 && strcmp(rules[k].id, ret->id) == 0;
+            ret->times += same ? broke->times : 0;
+            ret->event = same && broke->first < ret->event ? broke->first : ret->event;
         }
         ++*at;
         return true;

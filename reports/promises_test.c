@@ -14,7 +14,7 @@ struct run {
     struct lapse_setup setup;
     struct lapse_step_check checks[2];
     struct lapse_case the_case;
-    int64_t unpromised[RULES_MAX], first[RULES_MAX];
+    struct lapse_judged judged[RULES_MAX];
     struct lapse_verdict verdict;
     struct lapse_history *history;
     struct lapse_result_view view;
@@ -25,8 +25,7 @@ static void break_rule(struct run *run, const char *id, int64_t times, int64_t e
     cr_assert_leq(run->verdict.rule_count, (size_t)RULES_MAX);
     for (size_t i = 0; i < run->verdict.rule_count; i++) {
         if (strcmp(rules[i].id, id) == 0) {
-            run->unpromised[i] = times;
-            run->first[i] = event;
+            run->judged[i].unpromised = (struct lapse_breaks){times, event};
         }
     }
 }
@@ -43,8 +42,7 @@ static void run_make(struct run *run, enum lapse_outcome outcome) {
         .setup = &run->setup, .check_count = 2, .checks = run->checks};
     run->verdict.outcome = outcome;
     run->verdict.event = -1;
-    run->verdict.unpromised = run->unpromised;
-    run->verdict.unpromised_first = run->first;
+    run->verdict.judged = run->judged;
     lapse_diag_list_init(&run->verdict.diags, lapse_alloc_libc());
     cr_assert_eq(lapse_history_open(lapse_alloc_libc(), 0, &run->history, NULL), LAPSE_OK);
     for (int32_t i = 0; i < 2; i++) {
@@ -141,7 +139,7 @@ Test(promises, that_all_held_are_not_mentioned) {
         struct run run;
         struct lapse_out out;
         run_make(&run, LAPSE_OUTCOME_PASSED);
-        memset(run.unpromised, 0, sizeof run.unpromised);
+        memset(run.judged, 0, sizeof run.judged);
         lapse_out_init(&out, lapse_alloc_libc());
         lapse_format_find(formats[i])->scenario(&out, &style, &run.view);
         cr_expect_null(strstr(out.text, "promised"), "%s", out.text);

@@ -55,9 +55,10 @@ static void put_rules(struct lapse_out *out, const struct lapse_verdict *verdict
     const struct lapse_rule *rules = lapse_rule_table(&count);
     bool any = false;
     for (size_t i = 0; i < count; i++) {
-        if (verdict->tallied[i] > 0) {
+        const struct lapse_breaks *broke = &verdict->judged[i].tallied;
+        if (broke->times > 0) {
             lapse_out_format(out, "%s%s=%lld@%lld", any ? " " : "", rules[i].id,
-                             (long long)verdict->tallied[i], (long long)verdict->tallied_first[i]);
+                             (long long)broke->times, (long long)broke->first);
             any = true;
         }
     }

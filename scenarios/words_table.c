@@ -56,7 +56,7 @@ static const struct lapse_word words[] = {
     TOP(4, "replication", "a map", "how nodes replicate"),
     TOP(4, "stores", "a map", "several stores"),
     TOP(2, "explore", "all, or a map",
-        "what `lapse explore` searches: every order of one instant, or a lease protocol"),
+        "what `lapse explore` searches: all orders, or a protocol"),
 
     PLAIN(BUCKET, 1, "ttl", DURATION, "entries live this long from their write"),
     PLAIN(BUCKET, 1, "idle", DURATION, "entries live this long from their last use"),
@@ -101,7 +101,7 @@ static const struct lapse_word words[] = {
     PLAIN(EXPLORE, 2, "margin", DURATION, "their deadlines are this much earlier"),
     PLAIN(EXPLORE, 2, "clock", DURATION, "their clocks are off by up to this, either way"),
     PLAIN(EXPLORE, 2, "renew", DURATION,
-          "a holder that runs extends once this has passed; else when it likes"),
+          "a holder that runs extends by then; else when it likes"),
     PLAIN(EXPLORE, 2, "fresh_owner", "true",
           "after a release without an answer a client asks as another owner"),
     PLAIN(EXPLORE, 2, "resource", "fenced or unfenced", "what holders write to"),

@@ -332,7 +332,7 @@ static const char *judge_with(const struct sketch *sketch, uint64_t seed, bool p
     size_t count = 0;
     const struct lapse_rule *rules = lapse_rule_table(&count);
     for (size_t i = 0; i < count; i++) {
-        *ret_premises += strcmp(rules[i].id, "LIVE-01") == 0 ? verdict->premises[i] : 0;
+        *ret_premises += strcmp(rules[i].id, "LIVE-01") == 0 ? verdict->judged[i].premises : 0;
     }
     lapse_judge_close(judge);
     stage_close(&stage);

@@ -4,7 +4,12 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { RECORDS = 12, ROUNDS = 20000, CHANGED_MAX = RECORD_BYTES / 2, LEN = HEAD_BYTES + RECORDS * RECORD_BYTES };
+enum {
+    RECORDS = 12,
+    ROUNDS = 20000,
+    CHANGED_MAX = RECORD_BYTES / 2,
+    LEN = HEAD_BYTES + RECORDS * RECORD_BYTES
+};
 
 void *afl_custom_init(void *afl, unsigned int seed);
 void afl_custom_deinit(void *data);

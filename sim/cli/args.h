@@ -64,6 +64,7 @@ struct lapse_cli_options {
     const char *save_folder; /* --save-history DIR */
     const char *certificate; /* --certificate FILE */
     const char *form;        /* --format NAME; NULL: by the content */
+    bool as_written;         /* --as-written: no number or name is changed */
     bool runs_given;         /* --runs */
     int64_t time_ns;         /* --time; 0: none */
     int64_t until_done_ns;   /* --until-done; 0: none */
@@ -115,7 +116,8 @@ const struct lapse_cli_command *lapse_cli_command_find(const char *name);
 bool lapse_cli_parse(int argc, char **argv, char **paths, struct lapse_cli_options *ret,
                      struct lapse_error *err);
 
-/* args_fuzz.c: an option of `lapse fuzz`. *ret_known: it is one. False: its value is wrong (err). */
+/* args_fuzz.c: an option of `lapse fuzz`. *ret_known: it is one. False: its value is wrong
+ * (err). */
 bool lapse_cli_fuzz_option(struct lapse_cli_options *options, const char *name, const char *value,
                            bool *ret_known, struct lapse_error *err);
 

@@ -189,7 +189,7 @@ static void say_judged(struct lapse_cli_checked *checked) {
         bool asked =
             !checked->recorded.the_case.no_decisions || lapse_rule_needs_no_decision(rules[i].id);
         unasked += asked ? 0 : 1;
-        if (asked && verdict->premises[i] > 0) {
+        if (asked && verdict->judged[i].premises > 0) {
             lapse_out_format(out, " %s", rules[i].id);
             judged++;
         }

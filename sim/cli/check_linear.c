@@ -64,7 +64,7 @@ enum lapse_status lapse_cli_check_linear(struct lapse_cli_checked *checked) {
 static void tell_nothing(struct lapse_cli_checked *checked, const char *of, const char *why) {
     bool judged = checked->verdict.outcome != LAPSE_OUTCOME_PASSED;
     for (size_t i = 0; i < checked->verdict.rule_count; i++) {
-        judged = judged || checked->verdict.premises[i] > 0;
+        judged = judged || checked->verdict.judged[i].premises > 0;
     }
     if (!judged) {
         (void)lapse_error_set(&checked->err, LAPSE_OK,

@@ -57,8 +57,8 @@ static void count_one(struct lapse_cli_check_work *work, const struct lapse_cli_
     (void)lapse_ns_add(totals->simulated_ns, lapse_history_at(view->history, count - 1)->at.ns,
                        &totals->simulated_ns);
     for (size_t i = 0; i < totals->rule_count; i++) {
-        work->tallies[i].premises += view->verdict->premises[i];
-        work->tallies[i].runs += view->verdict->premises[i] > 0;
+        work->tallies[i].premises += view->verdict->judged[i].premises;
+        work->tallies[i].runs += view->verdict->judged[i].premises > 0;
     }
     count_order(work, checked);
     lapse_out_bytes(&work->certificates, checked->certificate.text, checked->certificate.len);

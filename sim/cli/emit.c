@@ -14,19 +14,7 @@ static int emit_chosen(const struct lapse_cli_options *options,
 static int print_plans(const struct lapse_plan *const *plans, size_t count);
 
 int lapse_cli_emit(const struct lapse_cli_options *options) {
-    struct lapse_cli_selection selection;
-    struct lapse_error err = {0};
-    enum lapse_status status = lapse_cli_select(options->paths, 1, &selection, &err);
-    int code;
-    if (status != LAPSE_OK) {
-        code = lapse_cli_complain(LAPSE_EXIT_MISTAKES, "%s", err.message);
-    } else if (selection.count != 1) {
-        code = lapse_cli_complain(LAPSE_EXIT_USAGE, "emit writes one file: name it, or FILE:LINE");
-    } else {
-        code = emit_file(options, &selection.targets[0]);
-    }
-    lapse_cli_selection_free(&selection);
-    return code;
+    return lapse_cli_one_target(options, "emit writes one file: name it, or FILE:LINE", emit_file);
 }
 
 /* Stdout is the new file's alone, so mistakes are only counted here. */

@@ -31,7 +31,7 @@ int lapse_cli_explore_orders(const struct lapse_cli_options *options,
                              const struct lapse_cli_file *file, size_t index) {
     const struct lapse_plan *plan = file->loaded.plans[index];
     struct orders orders = {.options = options, .file = file, .index = index};
-    uint64_t most = options->runs > 1 ? options->runs : RUNS_USUAL;
+    uint64_t most = options->runs_given ? options->runs : RUNS_USUAL;
     orders.arena = lapse_arena_open();
     lapse_out_init(&orders.out, lapse_alloc_libc());
     (void)lapse_out_safe_text(&orders.out, plan->file);

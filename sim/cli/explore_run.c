@@ -144,8 +144,8 @@ static void put_claim(struct lapse_out *out, const struct lapse_cli_explored *ex
     const struct lapse_explored *found = &explored->found;
     static const char *const heads[] = {
         [LAPSE_EXPLORE_ALL] = "explored all", [LAPSE_EXPLORE_FOUND] = "found after",
-        [LAPSE_EXPLORE_MEMORY] = "bounded by --memory: explored",
-        [LAPSE_EXPLORE_STOPPED] = "interrupted: explored"};
+        [LAPSE_EXPLORE_MEMORY] = "bounded by --memory: not all,",
+        [LAPSE_EXPLORE_STOPPED] = "interrupted: not all,"};
     char states[32], faults[32] = "any number of faults";
     lapse_cli_number(found->counts.states, states);
     if (explored->faults >= 0) {
@@ -160,9 +160,12 @@ static void put_claim(struct lapse_out *out, const struct lapse_cli_explored *ex
         lapse_out_format(out, "%s%s", i > 0 ? ", " : "violates ",
                          lapse_explore_break_id(found->found[i].what));
     }
-    lapse_out_format(out, " for %d client%s, unlimited time, %s\n",
+    bool all = found->end == LAPSE_EXPLORE_ALL;
+    lapse_out_format(out, "%s for %d client%s,%s %s\n",
+                     all || found->end == LAPSE_EXPLORE_FOUND ? "" : " so far",
                      (int)explored->plan->explore.clients,
-                     explored->plan->explore.clients == 1 ? "" : "s", faults);
+                     explored->plan->explore.clients == 1 ? "" : "s", all ? " unlimited time," : "",
+                     faults);
     if (explored->options->verbose > 0) {
         lapse_out_format(out,
                          "    %" PRIu64 " transitions, %" PRId64 " moves deep, %" PRIu64

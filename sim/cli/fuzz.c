@@ -11,7 +11,10 @@
 
 #include "fuzz.h"
 
+enum { FIRST_ROUND = 32 };
+
 static int campaign(struct lapse_cli_fuzz *fuzz);
+static size_t round_of(const struct lapse_cli_fuzz *fuzz);
 static bool is_over(struct lapse_cli_fuzz *fuzz);
 static int finish(struct lapse_cli_fuzz *fuzz, enum lapse_status status, struct lapse_error *err);
 static size_t jobs_of(const struct lapse_cli_options *options);
@@ -24,7 +27,8 @@ int lapse_cli_fuzz(const struct lapse_cli_options *options) {
     fuzz->options = options;
     fuzz->jobs = jobs_of(options);
     const struct lapse_campaign_options wanted = {.alloc = lapse_alloc_libc(),
-                                                  .seed = options->seed};
+                                                  .seed = options->seed,
+                                                  .promise_strict = options->promise_strict};
     int code = LAPSE_EXIT_BUG;
     if (lapse_campaign_open(&wanted, &fuzz->campaign) == LAPSE_OK) {
         code = lapse_cli_fuzz_shapes(fuzz, options->paths, options->path_count);
@@ -64,16 +68,23 @@ static int campaign(struct lapse_cli_fuzz *fuzz) {
     }
     lapse_cli_fuzz_begin(fuzz);
     while (status == LAPSE_OK && !is_over(fuzz)) {
-        uint64_t left = fuzz->options->runs_given ? fuzz->options->runs - fuzz->next : UINT64_MAX;
         size_t states = lapse_campaign_states(fuzz->campaign);
-        status = lapse_cli_fuzz_round(
-            fuzz, left < LAPSE_CAMPAIGN_ROUND ? (size_t)left : LAPSE_CAMPAIGN_ROUND, &err);
+        status = lapse_cli_fuzz_round(fuzz, round_of(fuzz), &err);
         if (lapse_campaign_states(fuzz->campaign) > states) {
             fuzz->new_ns = lapse_cli_clock_ns();
         }
         lapse_cli_fuzz_status(fuzz, false);
     }
     return finish(fuzz, status, &err);
+}
+
+/* The first rounds are short: what is easily found is found at once. */
+static size_t round_of(const struct lapse_cli_fuzz *fuzz) {
+    uint64_t left = fuzz->options->runs_given ? fuzz->options->runs - fuzz->next : UINT64_MAX;
+    uint64_t size = fuzz->next < FIRST_ROUND            ? FIRST_ROUND
+                    : fuzz->next < LAPSE_CAMPAIGN_ROUND ? fuzz->next
+                                                        : LAPSE_CAMPAIGN_ROUND;
+    return (size_t)(left < size ? left : size);
 }
 
 static bool is_over(struct lapse_cli_fuzz *fuzz) {

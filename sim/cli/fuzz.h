@@ -4,7 +4,7 @@
 
 #include "args.h"
 #include "fuzz/campaign.h"
-#include "fuzz/shrink.h"
+#include "fuzz/finding.h"
 
 enum { LAPSE_CLI_FINDINGS_MAX = 256, LAPSE_CLI_FINDING_PATH_MAX = 512 };
 
@@ -13,11 +13,11 @@ struct lapse_cli_finding {
     struct lapse_trial_signature signature; /* as it was found; id NULL: lapse itself failed */
     uint64_t run;                           /* the first that found it */
     uint64_t count;                         /* how many runs did */
-    double seconds;                         /* after so long */
+    int64_t after_ns;                       /* by the clock */
     uint64_t skeleton;
     struct lapse_out text;                  /* as it is saved */
-    bool shrunk, minimal, needs_fault;
-    size_t steps_before, steps, faults, events_before, events, tries;
+    bool shrunk;
+    struct lapse_finding made; /* its numbers; the text is above */
     char why[LAPSE_ERROR_MESSAGE_MAX]; /* of what broke in lapse itself */
     char path[LAPSE_CLI_FINDING_PATH_MAX];
 };
@@ -49,7 +49,8 @@ enum lapse_status lapse_cli_fuzz_round(struct lapse_cli_fuzz *fuzz, size_t count
 enum lapse_status lapse_cli_fuzz_find(struct lapse_cli_fuzz *fuzz,
                                       const struct lapse_attempt *attempt,
                                       struct lapse_error *err);
-/* fuzz_show.c: the first lines, the status, the last lines; stats.json in the folder of findings. */
+/* fuzz_show.c: the first lines, the status, the last lines; stats.json in the folder of
+ * findings. */
 void lapse_cli_fuzz_begin(const struct lapse_cli_fuzz *fuzz);
 void lapse_cli_fuzz_status(struct lapse_cli_fuzz *fuzz, bool last);
 void lapse_cli_fuzz_end(const struct lapse_cli_fuzz *fuzz);

@@ -15,12 +15,14 @@
 #include "fuzz.h"
 #include "fuzz/skeleton.h"
 
-enum { ALIKE_MAX = 3, TRIES_MAX = 4000, SHRINK_SECONDS_MAX = 30, READ_BYTES = 65536 };
+enum { ALIKE_MAX = 3, TRIES_MAX = 2000, SHRINK_SECONDS_MAX = 30, READ_BYTES = 65536 };
 
 static size_t alike(struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *attempt,
                     struct lapse_cli_finding **ret_last);
-static void shrink(struct lapse_cli_finding *finding, const struct lapse_attempt *attempt);
-static void shrink_apart(const struct lapse_attempt *attempt, int fd);
+static void shrink(const struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding,
+                   const struct lapse_attempt *attempt);
+static void shrink_apart(const struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *attempt,
+                         int fd);
 static bool grouped(struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding);
 static enum lapse_status save(const struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding,
                               struct lapse_error *err);
@@ -38,7 +40,8 @@ enum lapse_status lapse_cli_fuzz_find(struct lapse_cli_fuzz *fuzz,
         }
         return LAPSE_OK;
     }
-    if (alike(fuzz, attempt, &last) >= ALIKE_MAX ||
+    bool enough = !fuzz->options->batch && fuzz->finding_count > 0;
+    if (enough || alike(fuzz, attempt, &last) >= ALIKE_MAX ||
         fuzz->finding_count == LAPSE_CLI_FINDINGS_MAX) {
         fuzz->findings_dropped += last == NULL;
         if (last != NULL) {
@@ -49,11 +52,11 @@ enum lapse_status lapse_cli_fuzz_find(struct lapse_cli_fuzz *fuzz,
     struct lapse_cli_finding *finding = &fuzz->findings[fuzz->finding_count];
     *finding = (struct lapse_cli_finding){
         .signature = attempt->signature, .run = attempt->run, .count = 1};
-    finding->seconds = (double)(lapse_cli_clock_ns() - fuzz->began_ns) / 1e9;
+    finding->after_ns = lapse_cli_clock_ns() - fuzz->began_ns;
     memcpy(finding->why, attempt->why, sizeof finding->why);
     lapse_out_init(&finding->text, lapse_alloc_libc());
     if (violated) {
-        shrink(finding, attempt);
+        shrink(fuzz, finding, attempt);
     }
     if (finding->text.len == 0) {
         lapse_out_bytes(&finding->text, attempt->text, attempt->text_bytes);
@@ -83,9 +86,10 @@ static size_t alike(struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *att
 }
 
 /* What the process tells: the numbers, then the text. */
-static void shrink(struct lapse_cli_finding *finding, const struct lapse_attempt *attempt) {
+static void shrink(const struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding,
+                   const struct lapse_attempt *attempt) {
     int ends[2];
-    struct lapse_cli_finding told;
+    struct lapse_finding told;
     char bytes[READ_BYTES];
     size_t head = 0;
     if (pipe(ends) != 0) {
@@ -94,7 +98,7 @@ static void shrink(struct lapse_cli_finding *finding, const struct lapse_attempt
     pid_t pid = fork();
     if (pid == 0) {
         (void)close(ends[0]);
-        shrink_apart(attempt, ends[1]);
+        shrink_apart(fuzz, attempt, ends[1]);
     }
     (void)close(ends[1]);
     for (ssize_t got = 1; pid > 0 && got != 0;) {
@@ -115,41 +119,28 @@ static void shrink(struct lapse_cli_finding *finding, const struct lapse_attempt
     }
     if (head == sizeof told && finding->text.len > 0) {
         finding->shrunk = true;
-        finding->minimal = told.minimal;
-        finding->needs_fault = told.needs_fault;
-        finding->steps_before = told.steps_before;
-        finding->steps = told.steps;
-        finding->faults = told.faults;
-        finding->events_before = told.events_before;
-        finding->events = told.events;
-        finding->tries = told.tries;
+        finding->made = told;
     }
 }
 
 /* Does not return. */
-static void shrink_apart(const struct lapse_attempt *attempt, int fd) {
-    struct lapse_shrunk shrunk;
-    struct lapse_file file;
-    struct lapse_cli_finding told = {.run = attempt->run};
+static void shrink_apart(const struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *attempt,
+                         int fd) {
+    const struct lapse_trial_options options = {.alloc = lapse_alloc_libc(),
+                                                .arena = lapse_arena_open(),
+                                                .seed = 1,
+                                                .no_model = true,
+                                                .promise_strict =
+                                                    fuzz->options->promise_strict};
+    struct lapse_finding made;
     (void)alarm(SHRINK_SECONDS_MAX);
-    const struct lapse_shrink_options options = {
-        .alloc = lapse_alloc_libc(), .arena = lapse_arena_open(), .seed = 1, .tries_max = TRIES_MAX, .no_model = true};
-    if (lapse_file_load(options.alloc, "finding.yaml", attempt->text, attempt->text_bytes, &file) !=
-            LAPSE_OK ||
-        lapse_shrink_plan(file.plans[0], &options, &shrunk, NULL) != LAPSE_OK || !shrunk.fails) {
-        _exit(1);
-    }
-    told.minimal = shrunk.minimal;
-    told.needs_fault = shrunk.needs_fault;
-    told.steps_before = shrunk.before.steps;
-    told.steps = shrunk.after.steps;
-    told.faults = shrunk.after.faults;
-    told.events_before = shrunk.before.events;
-    told.events = shrunk.after.events;
-    told.tries = shrunk.tries;
-    bool sent = write(fd, &told, sizeof told) == (ssize_t)sizeof told;
-    for (size_t at = 0; sent && at < shrunk.text.bytes;) {
-        ssize_t got = write(fd, shrunk.text.text + at, shrunk.text.bytes - at);
+    enum lapse_status status =
+        lapse_finding_make(attempt->text, attempt->text_bytes, fuzz->options->path_count > 0,
+                           TRIES_MAX, &options, &made);
+    bool sent = status == LAPSE_OK && made.text.bytes > 0 &&
+                write(fd, &made, sizeof made) == (ssize_t)sizeof made;
+    for (size_t at = 0; sent && at < made.text.bytes;) {
+        ssize_t got = write(fd, made.text.text + at, made.text.bytes - at);
         sent = got > 0 || errno == EINTR;
         at += got > 0 ? (size_t)got : 0;
     }

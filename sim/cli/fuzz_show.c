@@ -4,21 +4,23 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "lapse/clock.h"
 
-enum { STATUS_SECONDS_LIVE = 1, STATUS_SECONDS = 30, DAY_SECONDS = 86400 };
+enum { STATUS_SECONDS_LIVE = 1, STATUS_SECONDS = 30, DAY_SECONDS = 86400,
+       MS_PER_S = 1000, MS_PER_MINUTE = 60000 };
 
 static void print_finding(const struct lapse_cli_fuzz *fuzz,
                           const struct lapse_cli_finding *finding);
 static void print_diversity(const struct lapse_cli_fuzz *fuzz);
 
 int64_t lapse_cli_clock_ns(void) {
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * LAPSE_NS_PER_S + now.tv_nsec;
+    lapse_clock clock = lapse_clock_system();
+    struct lapse_reading now = {0};
+    (void)clock.read(clock.ctx, &now);
+    return now.raw_ns;
 }
 
 void lapse_cli_fuzz_begin(const struct lapse_cli_fuzz *fuzz) {
@@ -39,13 +41,13 @@ void lapse_cli_fuzz_status(struct lapse_cli_fuzz *fuzz, bool last) {
     if (fuzz->options->verbose < 0 || (!last && now - fuzz->shown_ns < each)) {
         return;
     }
-    double seconds = (double)(now - fuzz->began_ns) / 1e9;
+    int64_t ms = (now - fuzz->began_ns) / LAPSE_NS_PER_MS + 1;
     size_t states = lapse_campaign_states(fuzz->campaign);
     (void)fprintf(stderr,
-                  "%s  %d:%02d   %" PRIu64 " runs   %.0f/s   %" PRIu64
+                  "%s  %" PRId64 ":%02" PRId64 "   %" PRIu64 " runs   %" PRIu64 "/s   %" PRIu64
                   " d simulated   %zu states, %zu new   %zu finding%s%s",
-                  live ? "\r" : "", (int)seconds / 60, (int)seconds % 60, totals->runs,
-                  seconds > 0 ? (double)totals->runs / seconds : 0.0,
+                  live ? "\r" : "", ms / MS_PER_MINUTE, ms % MS_PER_MINUTE / MS_PER_S, totals->runs,
+                  totals->runs * MS_PER_S / (uint64_t)ms,
                   totals->simulated_s / DAY_SECONDS, states, states - fuzz->states_shown,
                   fuzz->finding_count, fuzz->finding_count == 1 ? "" : "s",
                   live && !last ? "\033[K" : "\n");
@@ -82,14 +84,16 @@ static void print_finding(const struct lapse_cli_fuzz *fuzz,
                      finding->why);
     } else {
         const struct lapse_contract *contract = lapse_contract_find(finding->signature.id);
-        (void)printf("VIOLATED  %s in run %" PRIu64 " after %.1f s: %s\n", finding->signature.id,
-                     finding->run, finding->seconds, contract != NULL ? contract->sentence : "");
+        (void)printf("VIOLATED  %s in run %" PRIu64 " after %" PRId64 " ms: %s\n",
+                     finding->signature.id, finding->run, finding->after_ns / LAPSE_NS_PER_MS,
+                     contract != NULL ? contract->sentence : "");
     }
     if (finding->shrunk) {
         (void)printf("          %zu > %zu steps, %zu > %zu events, %zu fault%s, %zu tries%s\n",
-                     finding->steps_before, finding->steps, finding->events_before,
-                     finding->events, finding->faults, finding->faults == 1 ? "" : "s",
-                     finding->tries, finding->minimal ? ", nothing can be left out" : "");
+                     finding->made.steps_before, finding->made.steps, finding->made.events_before,
+                     finding->made.events, finding->made.faults,
+                     finding->made.faults == 1 ? "" : "s",
+                     finding->made.tries, finding->made.minimal ? ", nothing can be left out" : "");
     }
     (void)printf("saved     %s, seen %" PRIu64 " time%s\n", finding->path, finding->count,
                  finding->count == 1 ? "" : "s");

@@ -1,5 +1,5 @@
-/* stats.json: the numbers of a campaign for other programs. What the clock says is kept out, so that
- * two campaigns of one seed and so many runs write the same bytes. */
+/* stats.json: the numbers of a campaign for other programs. What the clock says is kept out, so
+ * that two campaigns of one seed and so many runs write the same bytes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,8 +57,8 @@ static void write_findings(FILE *file, const struct lapse_cli_fuzz *fuzz) {
                       ", \"steps\": %zu, \"faults\": %zu, \"tries\": %zu, \"file\": \"%s\"}",
                       i > 0 ? "," : "",
                       finding->signature.id != NULL ? finding->signature.id : "lapse",
-                      finding->run, finding->count, finding->steps, finding->faults,
-                      finding->tries, slash != NULL ? slash + 1 : finding->path);
+                      finding->run, finding->count, finding->made.steps, finding->made.faults,
+                      finding->made.tries, slash != NULL ? slash + 1 : finding->path);
     }
 }
 

@@ -54,7 +54,6 @@ static bool crew_read(struct watch *watch, struct crew *crew);
 static void hand_out(struct watch *watch, struct crew *crew);
 static bool crew_end(struct watch *watch, size_t index, struct lapse_error *err);
 static int crew_reap(struct crew *crew);
-static bool crew_drop(struct watch *watch, size_t index);
 static bool slot_failed(const struct lapse_cli_slot *slot);
 static void settle(struct watch *watch);
 static void end_all(struct watch *watch);
@@ -253,11 +252,12 @@ static bool crew_end(struct watch *watch, size_t index, struct lapse_error *err)
         crew->at++;
     }
     lapse_out_free(&crew->unread);
-    if (crew->at < crew->end && !watch->stop) {
-        return crew_start(watch, crew, err) || crew_drop(watch, index);
+    bool goes_on = crew->at < crew->end && !watch->stop;
+    bool started = goes_on && crew_start(watch, crew, err);
+    if (!started) {
+        watch->crews[index] = watch->crews[--watch->running];
     }
-    (void)crew_drop(watch, index);
-    return true;
+    return started || !goes_on;
 }
 
 /* Returns the process's status. */
@@ -266,14 +266,7 @@ static int crew_reap(struct crew *crew) {
     while (waitpid((pid_t)crew->pid, &status, 0) < 0 && errno == EINTR) {
     }
     (void)close(crew->fd);
-    crew->pid = 0;
     return status;
-}
-
-/* Returns false. */
-static bool crew_drop(struct watch *watch, size_t index) {
-    watch->crews[index] = watch->crews[--watch->running];
-    return false;
 }
 
 /* Counts what is done without a gap. Under -x the first failure in file order is the last result

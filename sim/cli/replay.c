@@ -6,6 +6,8 @@
 #include "runner.h"
 #include "story.h"
 
+static int replay_target(const struct lapse_cli_options *options,
+                         const struct lapse_cli_target *target);
 static int replay_file(const struct lapse_cli_options *options,
                        const struct lapse_cli_target *target);
 static int show_mistakes(const struct lapse_cli_file *file, const struct lapse_style *style);
@@ -14,19 +16,15 @@ static int replay_chosen(const struct lapse_cli_options *options,
                          const struct lapse_style *style);
 
 int lapse_cli_replay(const struct lapse_cli_options *options) {
-    struct lapse_cli_selection selection;
-    struct lapse_error err = {0};
-    enum lapse_status status = lapse_cli_select(options->paths, 1, &selection, &err);
+    static const char wanted[] = "replay runs one scenario: write FILE:LINE";
+    return lapse_cli_one_target(options, wanted, replay_target);
+}
+
+static int replay_target(const struct lapse_cli_options *options,
+                         const struct lapse_cli_target *target) {
     int code;
-    if (status != LAPSE_OK) {
-        code = lapse_cli_complain(LAPSE_EXIT_MISTAKES, "%s", err.message);
-    } else if (selection.count != 1) {
-        code = lapse_cli_complain(LAPSE_EXIT_USAGE, "replay runs one scenario: write FILE:LINE");
-    } else if (!lapse_cli_replay_recorded(options, selection.targets[0].path, &code)) {
-        code = replay_file(options, &selection.targets[0]);
-    }
-    lapse_cli_selection_free(&selection);
-    return code;
+    return lapse_cli_replay_recorded(options, target->path, &code) ? code
+                                                                    : replay_file(options, target);
 }
 
 static int replay_file(const struct lapse_cli_options *options,

@@ -45,7 +45,7 @@ void lapse_cli_diags_show(const struct lapse_cli_file *file, const struct lapse_
 bool lapse_cli_chosen(const struct lapse_cli_options *options,
                       const struct lapse_cli_target *target, const struct lapse_plan *plan);
 
-/* Nothing stands at the target's address: says what does, on stderr. Returns NOTHING. */
+/* place.c: nothing stands at the target's address; says what does, on stderr. Returns NOTHING. */
 int lapse_cli_complain_place(const struct lapse_cli_options *options,
                              const struct lapse_cli_target *target,
                              const struct lapse_cli_file *file);
@@ -96,6 +96,11 @@ void lapse_cli_document_follow(const struct lapse_cli_file *file, size_t index,
                                struct lapse_cli_document *document,
                                struct lapse_cli_result *result);
 void lapse_cli_result_free(struct lapse_cli_result *result);
+/* Selects what options->paths[0] names, which must be one file, and has `work` do the rest; else
+ * complains, with `wanted` where it is not one. Returns an exit code. */
+int lapse_cli_one_target(const struct lapse_cli_options *options, const char *wanted,
+                         int (*work)(const struct lapse_cli_options *options,
+                                     const struct lapse_cli_target *target));
 /* Which of two exit codes of runs is told: the one of the higher rank. */
 int lapse_cli_exit_worse(int a, int b);
 /* True time at the end of the run. */

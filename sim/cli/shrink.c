@@ -87,6 +87,7 @@ static int shrink_plan(const struct lapse_cli_options *options, struct lapse_pla
                                                 .arena = arena,
                                                 .seed = options->seed,
                                                 .promise_strict = options->promise_strict,
+                                                .as_written = options->as_written,
                                                 .no_model = !options->compare_model,
                                                 .progress = lapse_cli_sizes_take,
                                                 .ctx = &sizes};

@@ -39,14 +39,15 @@ void lapse_cli_shrunk_draw(struct lapse_out *out, const struct lapse_shrunk *shr
     if (shrunk->threshold_count == 0) {
         lapse_out_text(out, "    threshold         none: no number of it decides alone\n");
     }
+    lapse_out_text(out, "    stability         ");
     lapse_out_format(out,
-                     shrunk->stable ? "    stability         replayed %d times, same digest %016llx\n"
-                                    : "    stability         %d replays did not agree (%016llx)\n",
+                     shrunk->stable ? "replayed %d times, same digest %016llx\n"
+                                    : "%d replays did not agree (%016llx)\n",
                      LAPSE_SHRINK_REPLAYS, (unsigned long long)shrunk->digest);
-    lapse_out_text(out, shrunk->minimal
-                            ? "    minimal           yes: without any one line, word or client of it "
-                              "it does not fail\n"
-                            : "    minimal           not proved: the tries ran out\n");
+    lapse_out_text(out, "    minimal           ");
+    lapse_out_text(out, shrunk->minimal ? "yes: without any one line, word or client of it it does "
+                                          "not fail\n"
+                                        : "not proved: the tries ran out\n");
     draw_others(out, shrunk);
 }
 

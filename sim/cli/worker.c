@@ -192,9 +192,10 @@ static void count_run(struct work *work, const struct lapse_cli_result *result) 
     lapse_cli_unpromised_add(&work->unpromised, view);
     LAPSE_ASSERT(view->verdict->rule_count <= work->rule_count);
     for (size_t i = 0; i < view->verdict->rule_count; i++) {
-        work->tallies[i].premises += view->verdict->premises[i];
-        work->tallies[i].runs += view->verdict->premises[i] > 0;
-        work->tallies[i].breaks += view->verdict->violations[i] + view->verdict->unpromised[i];
+        const struct lapse_judged *judged = &view->verdict->judged[i];
+        work->tallies[i].premises += judged->premises;
+        work->tallies[i].runs += judged->premises > 0;
+        work->tallies[i].breaks += judged->violations + judged->unpromised.times;
     }
     lapse_slack_join(work->row_slacks, view->verdict->slacks);
 }
@@ -221,7 +222,8 @@ static void count_result(struct work *work, const struct lapse_cli_result *resul
     sum->parted += record->parted;
     sum->expected += record->expected;
     for (size_t i = 0; result->ran && i < view->verdict->rule_count; i++) {
-        work->broke[i] = work->broke[i] || (record->expected && view->verdict->violations[i] > 0);
+        bool broke = view->verdict->judged[i].violations > 0;
+        work->broke[i] = work->broke[i] || (record->expected && broke);
     }
 }
 

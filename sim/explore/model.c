@@ -16,6 +16,7 @@
     X(AGAIN, "LEASE-08", "an acquire by the live owner did not leave the grant as it was")   \
     X(FOREIGN, "LEASE-09", "a call touched a grant whose token it did not name")             \
     X(TOKEN, "FENCE-01", "a grant's token did not rise above those before")                  \
+    X(UNREAPED, "REAP-01", "a row that had ended was there after the reaper's work")         \
     X(RENAMED, "FENCE-02", "a call changed the token of a grant")
 
 static enum lapse_explore_break acquired(const struct scope *scope, struct holding before,
@@ -70,19 +71,21 @@ static enum lapse_explore_break acquired(const struct scope *scope, struct holdi
         if (!reply->has_token || reply->token <= 0 || reply->counter != reply->token) {
             return LAPSE_BREAK_TOKEN;
         }
-        bool whole = holds(reply, question->owner, scope->span) && tells(scope, reply, scope->span);
+        bool whole = holds(reply, question->owner, scope->span) &&
+                     reply->named == question->owner && tells(scope, reply, scope->span);
         return whole && !reply->renewed ? LAPSE_BREAK_NONE : LAPSE_BREAK_SHORT;
     }
     if (before.owner >= 0 && before.owner == question->owner) {
         bool same = reply->status == LAPSE_OK && reply->renewed && reply->has_token &&
-                    reply->token == 0 && unchanged(before, reply) &&
+                    reply->token == 0 && reply->named == before.owner && unchanged(before, reply) &&
                     tells(scope, reply, before.left);
         return same ? LAPSE_BREAK_NONE : LAPSE_BREAK_AGAIN;
     }
     if (reply->status == LAPSE_OK) {
         return LAPSE_BREAK_TWO_HOLD;
     }
-    bool refused = reply->status == LAPSE_HELD && !reply->has_token && unchanged(before, reply) &&
+    bool refused = reply->status == LAPSE_HELD && !reply->has_token &&
+                   reply->named == before.owner && unchanged(before, reply) &&
                    tells(scope, reply, before.left);
     return refused ? LAPSE_BREAK_NONE : LAPSE_BREAK_HELD;
 }
@@ -118,6 +121,9 @@ static enum lapse_explore_break passed(struct holding before, const struct reply
     int32_t owner = left > 0 ? before.owner : OWNER_NONE;
     if (reply->counter != 0) {
         return LAPSE_BREAK_TOKEN;
+    }
+    if (reply->after.unreaped) {
+        return LAPSE_BREAK_UNREAPED;
     }
     if (holds(reply, owner, left)) {
         return LAPSE_BREAK_NONE;

@@ -219,6 +219,16 @@ static enum lapse_status ask(struct making *making, struct holding before,
         return status;
     }
     making->broken = lapse_explore_judge(mover->scope, before, question, ret);
+    if (before.owner == OWNER_NONE && making->broken == LAPSE_BREAK_NONE) {
+        /* Whether the reaper has been there makes no difference. */
+        struct reply again;
+        before.unreaped = true;
+        status = lapse_explore_store_ask(mover->store, before, question, &again, making->err);
+        if (status != LAPSE_OK) {
+            return status;
+        }
+        making->broken = lapse_explore_judge(mover->scope, before, question, &again);
+    }
     if (answer != NULL) {
         *answer = (struct answer){true, making->broken, *ret};
     }
@@ -405,7 +415,7 @@ static void take(struct making *making, const struct reply *reply) {
 }
 
 static struct holding held(const struct scope *scope, const struct state *state) {
-    struct holding holding = {state->live ? OWNER_OTHER : OWNER_NONE, state->left};
+    struct holding holding = {state->live ? OWNER_OTHER : OWNER_NONE, state->left, false};
     for (int32_t i = 0; i < scope->clients && state->live; i++) {
         holding.owner = state->clients[i].owns ? i : holding.owner;
     }

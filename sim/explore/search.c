@@ -109,7 +109,7 @@ static enum lapse_status ask_first(struct search *search) {
     for (int32_t owner = OWNER_NONE; owner < scope->clients; owner++) {
         int32_t most = owner == OWNER_NONE ? 1 : scope->span;
         for (int32_t left = 1; left <= most; left++) {
-            struct holding before = {owner, owner == OWNER_NONE ? 0 : left};
+            struct holding before = {owner, owner == OWNER_NONE ? 0 : left, false};
             for (size_t i = 0; i < 2; i++) {
                 struct question question = {.verb = verbs[i], .token = RANK_STALE};
                 struct reply reply;

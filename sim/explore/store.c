@@ -44,8 +44,8 @@ static enum lapse_status make_image(struct store *store, struct holding holding,
                                     struct image *image, struct lapse_error *err);
 static enum lapse_status live_through(struct store *store, struct holding holding,
                                       struct lapse *engine, struct lapse_error *err);
-static enum lapse_status load(struct store *store, const struct lapse *engine, struct image *image,
-                              struct lapse_error *err);
+static enum lapse_status load(struct store *store, const struct lapse *engine, bool steps,
+                              struct image *image, struct lapse_error *err);
 static enum lapse_status look_at(void *ctx, const struct lapse_row *row);
 static void look_at_lease(struct look *look, const struct lapse_row *row);
 
@@ -60,7 +60,7 @@ enum lapse_status lapse_explore_store_open(const lapse_alloc *alloc, const struc
     lapse_clock_manual_init(&store->clock, (struct lapse_wall){0});
     lapse_result_init(&store->result, alloc);
     store->base_ns = scope->span * scope->grain_ns;
-    store->image_count = 1 + (size_t)(scope->clients + 1) * (size_t)scope->span;
+    store->image_count = 2 + (size_t)(scope->clients + 1) * (size_t)scope->span;
     store->images = lapse_alloc_zero(alloc, store->image_count * sizeof(*store->images));
     store->arena = lapse_arena_open();
     if (store->images == NULL || store->arena == NULL) {
@@ -111,6 +111,7 @@ enum lapse_status lapse_explore_store_ask(struct store *store, struct holding be
         return status;
     }
     *ret = (struct reply){.status = status, .renewed = result->renewed};
+    ret->named = lapse_explore_store_owner(&store->scope, result->owner);
     ret->has_token = result->token != 0;
     ret->token = ret->has_token ? result->token - TOKEN_LAST : 0;
     ret->left_ns = result->left.ns;
@@ -147,10 +148,19 @@ void lapse_explore_store_command(const struct scope *scope, const struct questio
     }
 }
 
+int32_t lapse_explore_store_owner(const struct scope *scope, struct lapse_bytes owner) {
+    for (int32_t i = 0; i < scope->clients; i++) {
+        if (lapse_bytes_equal(owner, lapse_bytes_of(owner_names[i]))) {
+            return i;
+        }
+    }
+    return owner.len > 0 ? OWNER_OTHER : OWNER_NONE;
+}
+
 enum lapse_status lapse_explore_store_look(const struct scope *scope, const struct lapse *store,
                                            struct reply *ret, struct lapse_error *err) {
     struct look look = {.scope = scope, .now = lapse_store_time(store), .reply = ret};
-    ret->after = (struct holding){OWNER_NONE, 0};
+    ret->after = (struct holding){OWNER_NONE, 0, false};
     ret->counter = 0;
     ret->whole = true;
     enum lapse_status status = lapse_walk(store, look_at, &look, err);
@@ -164,7 +174,7 @@ enum lapse_status lapse_explore_store_look(const struct scope *scope, const stru
 
 static size_t place_of(const struct store *store, struct holding holding) {
     if (holding.owner == OWNER_NONE) {
-        return 0;
+        return holding.unreaped ? store->image_count - 1 : 0;
     }
     LAPSE_ASSERT(holding.left > 0 && holding.left <= store->scope.span);
     size_t row = (size_t)(holding.owner - OWNER_OTHER);
@@ -182,7 +192,7 @@ static enum lapse_status make_image(struct store *store, struct holding holding,
         status = live_through(store, holding, engine, err);
     }
     if (status == LAPSE_OK) {
-        status = load(store, engine, image, err);
+        status = load(store, engine, !holding.unreaped, image, err);
     }
     lapse_close(engine);
     return status;
@@ -192,7 +202,7 @@ static enum lapse_status make_image(struct store *store, struct holding holding,
  * the last. */
 static enum lapse_status live_through(struct store *store, struct holding holding,
                                       struct lapse *engine, struct lapse_error *err) {
-    bool held = holding.owner != OWNER_NONE;
+    bool held = holding.owner != OWNER_NONE || holding.unreaped;
     struct lapse_command given = {.verb = LAPSE_VERB_MARK,
                                   .u.mark.token = held ? TOKEN_LAST - 1 : TOKEN_LAST};
     enum lapse_status status = lapse_apply(engine, &given, &store->result, err);
@@ -209,18 +219,19 @@ static enum lapse_status live_through(struct store *store, struct holding holdin
                                lapse_status_word(status));
     }
     store->clock.now.raw_ns = store->base_ns;
-    return status < 0 ? status : lapse_step(engine, ROWS_MAX, &store->result, NULL, err);
+    return status < 0 || holding.unreaped ? status
+                                          : lapse_step(engine, ROWS_MAX, &store->result, NULL, err);
 }
 
 /* Through the recovery path into the arena, and out of it as bytes. A first step puts what was
  * loaded in its order. */
-static enum lapse_status load(struct store *store, const struct lapse *engine, struct image *image,
-                              struct lapse_error *err) {
+static enum lapse_status load(struct store *store, const struct lapse *engine, bool steps,
+                              struct image *image, struct lapse_error *err) {
     struct lapse *loaded = NULL;
     lapse_arena_clear(store->arena);
     enum lapse_status status = lapse_fork(engine, lapse_arena_alloc(store->arena),
                                           lapse_clock_manual_vtable(&store->clock), &loaded, err);
-    if (status == LAPSE_OK) {
+    if (status == LAPSE_OK && steps) {
         status = lapse_step(loaded, ROWS_MAX, &store->result, NULL, err);
     }
     if (status != LAPSE_OK) {
@@ -272,14 +283,13 @@ static void look_at_lease(struct look *look, const struct lapse_row *row) {
         look->strange = true;
         return;
     }
-    reply->after.owner = OWNER_OTHER;
-    for (int32_t i = 0; i < scope->clients; i++) {
-        if (lapse_bytes_equal(row->lease.owner, lapse_bytes_of(owner_names[i]))) {
-            reply->after.owner = i;
-        }
+    if (left_ns <= 0) {
+        reply->after.unreaped = true;
+        return;
     }
+    reply->after.owner = lapse_explore_store_owner(scope, row->lease.owner);
     /* The live lease has the last token: a later grant would have needed the name free. */
-    reply->whole = left_ns > 0 && left_ns % scope->grain_ns == 0 &&
+    reply->whole = left_ns % scope->grain_ns == 0 &&
                    row->lease.span.ns == scope->span * scope->grain_ns &&
                    left_ns <= row->lease.span.ns && row->lease.token == reply->counter;
     reply->after.left = (int32_t)(left_ns / scope->grain_ns);

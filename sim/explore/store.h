@@ -27,18 +27,20 @@ struct question {
 struct holding {
     int32_t owner; /* OWNER_NONE: nobody */
     int32_t left;  /* grains; 0: nobody */
+    bool unreaped; /* nobody, and the row of the last grant is there yet: no call may tell */
 };
 
 struct reply {
     enum lapse_status status;
     bool renewed;  /* of an acquire: a grant held already */
+    int32_t named; /* the owner whom the answer names; OWNER_NONE: none */
     int64_t token; /* less that of the last grant before; 0: it or none */
     bool has_token;
-    int64_t left_ns; /* as told */
-    int64_t end_ns;  /* as told, less now */
-    bool whole;      /* what is held then is a whole number of grains, of the full span */
-    struct holding after;
-    int64_t counter; /* of tokens, less what it was */
+    int64_t left_ns;      /* as told */
+    int64_t end_ns;       /* as told, less now */
+    bool whole;           /* what is held then is a whole number of grains, of the full span */
+    struct holding after; /* `unreaped`: a row that has ended is there */
+    int64_t counter;      /* of tokens, less what it was */
 };
 
 struct store;
@@ -60,6 +62,8 @@ size_t lapse_explore_store_bytes(const struct store *store);
 /* Fills *command; it borrows from static texts. `last` is the token of the last grant. */
 void lapse_explore_store_command(const struct scope *scope, const struct question *question,
                                  int64_t last, struct lapse_command *command);
+/* The client whose owner text this is; OTHER: one that is gone; NONE: no text. */
+int32_t lapse_explore_store_owner(const struct scope *scope, struct lapse_bytes owner);
 /* What is held now, by a walk. BUG: rows are there that the canonical form does not tell. */
 enum lapse_status lapse_explore_store_look(const struct scope *scope, const struct lapse *store,
                                            struct reply *ret, struct lapse_error *err);

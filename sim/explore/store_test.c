@@ -43,7 +43,7 @@ Test(explore_store, a_store_that_has_lived_answers_as_an_image_does) {
 static void begin(struct story *story, uint64_t seed) {
     struct lapse_plan_explore protocol = {.clients = 3, .faults_max = -1};
     *story = (struct story){.state = seed * UINT64_C(0x9E3779B97F4A7C15) + 1,
-                            .holding = {OWNER_NONE, 0}};
+                            .holding = {OWNER_NONE, 0, false}};
     protocol.grain_ns = 1 + (int64_t)draw(story, 5 * LAPSE_NS_PER_S);
     protocol.span_ns = protocol.grain_ns * (1 + (int64_t)draw(story, 6));
     cr_assert_eq(lapse_explore_scope(&protocol, -1, &story->scope, NULL), LAPSE_OK);
@@ -112,6 +112,7 @@ static void ask_engine(struct story *story, const struct question *question, str
     }
     cr_assert(status >= 0);
     *ret = (struct reply){.status = status, .renewed = result->renewed};
+    ret->named = lapse_explore_store_owner(&story->scope, result->owner);
     ret->has_token = result->token != 0;
     ret->token = ret->has_token ? result->token - story->last : 0;
     ret->left_ns = result->left.ns;
@@ -123,10 +124,11 @@ static void ask_engine(struct story *story, const struct question *question, str
 static void same(const struct story *story, const struct question *question,
                  const struct reply *lived, const struct reply *image) {
     bool equal = lived->status == image->status && lived->renewed == image->renewed &&
-                 lived->has_token == image->has_token && lived->token == image->token &&
-                 lived->left_ns == image->left_ns && lived->end_ns == image->end_ns &&
-                 lived->counter == image->counter && lived->whole && image->whole &&
-                 lived->after.owner == image->after.owner && lived->after.left == image->after.left;
+                 lived->named == image->named && lived->has_token == image->has_token &&
+                 lived->token == image->token && lived->left_ns == image->left_ns &&
+                 lived->end_ns == image->end_ns && lived->counter == image->counter &&
+                 lived->whole && image->whole && lived->after.owner == image->after.owner &&
+                 lived->after.left == image->after.left;
     cr_assert(equal, "held by %d, left %d, %s owner %d token -%d: %s, and of the image %s",
               (int)story->holding.owner, (int)story->holding.left, lapse_verb_word(question->verb),
               (int)question->owner, (int)question->token, lapse_status_word(lived->status),

@@ -51,6 +51,19 @@ struct lapse_measured {
     int64_t number;
 };
 
+/* Breaks of a rule that end no run. */
+struct lapse_breaks {
+    int64_t times;
+    int64_t first; /* the event of the first of them; -1: none came */
+};
+/* How a rule fared. */
+struct lapse_judged {
+    int64_t premises;               /* how often its premise was true */
+    int64_t violations;             /* listed ones that came */
+    struct lapse_breaks unpromised; /* not listed, of what the policies give up */
+    struct lapse_breaks tallied;    /* with case->tally: that nothing announced */
+};
+
 struct lapse_verdict {
     enum lapse_outcome outcome;
     struct lapse_diag_list diags; /* the error; more than one only for several "did not violate" */
@@ -58,13 +71,8 @@ struct lapse_verdict {
     const char *id;               /* the contract charged; NULL: passed */
     bool unmet;                   /* no rule broke: what the scenario expects did not come */
     size_t rule_count;
-    const int64_t *premises;   /* by rule: how often its premise was true */
-    uint32_t uses;             /* of enum lapse_use */
-    const int64_t *violations; /* by rule: listed violations that came */
-    const int64_t *unpromised; /* by rule: breaks, not listed, of what the policies give up */
-    const int64_t *unpromised_first; /* by rule: the event of the first of them; -1: none came */
-    const int64_t *tallied;          /* by rule, with case->tally: breaks that nothing announced */
-    const int64_t *tallied_first;    /* by rule: the event of the first of them; -1: none came */
+    const struct lapse_judged *judged; /* by rule */
+    uint32_t uses;                     /* of enum lapse_use */
     const bool *sometimes;     /* by case->sometimes: came true */
     const struct lapse_measured *measured;
     const struct lapse_slack *slacks; /* LAPSE_SLACKS of them */

@@ -16,6 +16,7 @@ enum { LAPSE_CAMPAIGN_ROUND = 256, LAPSE_CAMPAIGN_CORPUS_MAX = 20000 };
 struct lapse_campaign_options {
     const lapse_alloc *alloc; /* borrowed */
     uint64_t seed;
+    bool promise_strict; /* as in a trial */
 };
 
 /* What came of one run. */
@@ -49,9 +50,9 @@ struct lapse_campaign;
 enum lapse_status lapse_campaign_open(const struct lapse_campaign_options *options,
                                       struct lapse_campaign **ret);
 void lapse_campaign_close(struct lapse_campaign *campaign);
-/* A plan that runs start from: with one, none is drawn anew, and only what happens to its clients is
- * changed, never what they do. What it expects of answers is left out: a client that gets another one
- * stops. OK; NOMEM; INVALID: the language has no words for it (err). */
+/* A plan that runs start from: with one, none is drawn anew, and only what happens to its
+ * clients is changed, never what they do. What it expects of answers is left out: a client that
+ * gets another one stops. OK; NOMEM; INVALID: the language has no words for it (err). */
 enum lapse_status lapse_campaign_shape(struct lapse_campaign *campaign,
                                        const struct lapse_plan *plan, struct lapse_error *err);
 

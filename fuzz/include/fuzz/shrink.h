@@ -33,6 +33,8 @@ struct lapse_shrink_options {
     uint64_t seed;                   /* of all chance in the first run */
     size_t tries_max;                /* 0: LAPSE_SHRINK_TRIES_MAX */
     bool no_model, promise_strict;   /* as in a trial */
+    bool as_written;                 /* numbers and names stay: thresholds are then those of the
+                                        document that was given */
     lapse_shrink_progress *progress; /* NULL: nobody looks on */
     void *ctx;                       /* for progress */
 };
@@ -62,8 +64,9 @@ struct lapse_shrunk {
     struct lapse_emitted text;         /* one document, with its comment line */
     struct lapse_shrink_size before, after;
     size_t tries;
-    bool minimal; /* no line, word, fault or actor can be left out: each was tried; false: the tries
-                     ran out before */
+    bool minimal; /* no line, word, fault or actor can be left out: each was tried, but for words
+                     that make clients and resources careful where the contract is theirs to
+                     keep; false: the tries ran out before */
     bool pinned;  /* chance has a part in it: `seed` is in the document */
     bool needs_fault;
     size_t fault_count; /* those it needs, each by itself: */

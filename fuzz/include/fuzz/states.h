@@ -1,8 +1,9 @@
 /* Abstract states: what a run has shown, with numbers and names left out.
  *
- * Each event of a history is seen as what a person would say of it: which call got which answer, how
- * near the end of what it is about, what was done to that last, and which faults were on. A run that
- * shows a new one is worth changing further. Sets of states are sets of digests. */
+ * * Each event of a history is seen as what a person would say of it: which call got which
+ * answer, how near the end of what it is about, what was done to that last, and which faults
+ * were on. A run that shows a new one is worth changing further. Sets of states are sets of
+ * digests. */
 #ifndef FUZZ_STATES_H
 #define FUZZ_STATES_H
 

@@ -29,6 +29,7 @@ enum lapse_explore_break {
     LAPSE_BREAK_AGAIN,    /* acquire by the live owner was not answered as it should */
     LAPSE_BREAK_FOREIGN,  /* an extend or release touched the grant of another token */
     LAPSE_BREAK_TOKEN,    /* a grant's token did not rise */
+    LAPSE_BREAK_UNREAPED, /* a row that had ended was there after the reaper's work */
     LAPSE_BREAK_RENAMED,  /* an extend or release changed a token */
     LAPSE_BREAKS
 };
