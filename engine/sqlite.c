@@ -263,7 +263,7 @@ static enum lapse_status configure(struct lapse_sqlite *store, struct lapse_erro
     (void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     return lapse_sqlite_exec(store,
                              "PRAGMA cell_size_check = ON; PRAGMA cache_size = -8000;"
-                             "PRAGMA temp_store = MEMORY; PRAGMA synchronous = FULL;"
+                             "PRAGMA temp_store = MEMORY; PRAGMA synchronous = EXTRA;"
                              "PRAGMA journal_size_limit = 67108864",
                              "be opened", err);
 }
@@ -272,8 +272,7 @@ static enum lapse_status configure(struct lapse_sqlite *store, struct lapse_erro
 static enum lapse_status make(struct lapse_sqlite *store, struct lapse_error *err) {
     char sql[256];
     (void)sqlite3_snprintf(sizeof(sql), sql,
-                           "PRAGMA page_size = %d; PRAGMA encoding = 'UTF-8';"
-                           "PRAGMA synchronous = EXTRA; BEGIN IMMEDIATE;"
+                           "PRAGMA page_size = %d; PRAGMA encoding = 'UTF-8'; BEGIN IMMEDIATE;"
                            "PRAGMA application_id = %d; PRAGMA user_version = %d",
                            SQLITE_PAGE_BYTES, SQLITE_APPLICATION_ID, SQLITE_SCHEMA_VERSION);
     enum lapse_status status = lapse_sqlite_exec(store, sql, "be made", err);
@@ -281,7 +280,7 @@ static enum lapse_status make(struct lapse_sqlite *store, struct lapse_error *er
         status = lapse_sqlite_exec(store, lapse_sqlite_schema(i)->sql, "be made", err);
     }
     if (status == LAPSE_OK) {
-        status = lapse_sqlite_exec(store, "COMMIT; PRAGMA synchronous = FULL", "be made", err);
+        status = lapse_sqlite_exec(store, "COMMIT", "be made", err);
     }
     return status;
 }

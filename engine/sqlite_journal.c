@@ -5,6 +5,10 @@
  * is known only at its end. So the level follows the last commit's, and a commit that needs more
  * than the level gives syncs the log itself.
  *
+ * `EXTRA` is FULL with one more sync: of the folder, once a rollback journal is removed. Making a
+ * file, and turning it to its log, goes by such a journal; one that came back with a crash of the
+ * machine would roll the file's pages back to that day, whatever has been folded in since.
+ *
  * A commit that fails may have written its last frame: a crash would then take it for done. So a
  * small commit that changes nothing is written over it and synced; only when that succeeds is it
  * certain that nothing happened (W2). A failed sync is never tried again: the system may have
@@ -180,7 +184,7 @@ static enum lapse_status refuse_child(struct lapse_sqlite *store, struct lapse_e
 }
 
 static enum lapse_status set_level(struct lapse_sqlite *store, struct lapse_error *err) {
-    static const char *const levels[] = {[LAPSE_SYNC_FULL] = "PRAGMA synchronous = FULL",
+    static const char *const levels[] = {[LAPSE_SYNC_FULL] = "PRAGMA synchronous = EXTRA",
                                          [LAPSE_SYNC_NORMAL] = "PRAGMA synchronous = NORMAL",
                                          [LAPSE_SYNC_NONE] = "PRAGMA synchronous = OFF"};
     if (store->level_next == store->level) {
