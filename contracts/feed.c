@@ -90,6 +90,7 @@ static void feed_body(struct lapse_digest *digest, const struct lapse_history_ev
         break;
     case LAPSE_HISTORY_NOTE:
         lapse_digest_bytes(digest, event->u.note.text);
+        lapse_digest_i64(digest, event->u.note.status);
         break;
     case LAPSE_HISTORY_END:
         lapse_digest_u64(digest, event->u.end.state_digest);

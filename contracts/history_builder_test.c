@@ -153,6 +153,13 @@ void plain_event(struct builder *b, enum lapse_history_kind kind, int32_t actor)
     append(b, &event);
 }
 
+void does_not_open(struct builder *b, enum lapse_status status) {
+    struct lapse_history_event event = event_by(b, LAPSE_HISTORY_NOTE, -1, 0);
+    event.u.note.text = lapse_bytes_of("n1 does not start");
+    event.u.note.status = status;
+    append(b, &event);
+}
+
 void client_fault(struct builder *b, enum lapse_fault_kind kind, int32_t actor) {
     struct lapse_history_event event = event_by(b, LAPSE_HISTORY_FAULT_BEGIN, actor, 0);
     event.u.fault.kind = kind;

@@ -212,6 +212,8 @@ void step(struct builder *b, size_t row_count);
 /* Its housekeeping has failed: what it did may be there. */
 void failed_step(struct builder *b);
 void tenure(struct builder *b, bool machine, int64_t store_ns);
+/* Its store does not open, for this reason. */
+void does_not_open(struct builder *b, enum lapse_status status);
 /* A node leads or follows; epoch, index and digest may be 0 and "". */
 void role(struct builder *b, int32_t node, enum lapse_role role, int64_t epoch, int64_t index,
           const char *digest);

@@ -56,6 +56,7 @@ Test(history, digest_covers_the_head_of_every_event) {
     DIFFERS(NOTE, n, 1);
     DIFFERS(NOTE, kind, LAPSE_HISTORY_STOPPED);
     DIFFERS(NOTE, u.note.text, lapse_bytes_of("x"));
+    DIFFERS(NOTE, u.note.status, LAPSE_CORRUPT);
 }
 
 Test(history, digest_covers_calls_and_answers) {

@@ -56,7 +56,7 @@
     X(reap_01, "REAP-01", LAPSE_ON(PROBE), LAPSE_USE_TERMS)                                      \
     X(dur_02, "DUR-02", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
     X(dur_03, "DUR-03", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
-    X(dur_01, "DUR-01", LAPSE_ON_LOOK, LAPSE_USE_RESTARTS)                                       \
+    X(dur_01, "DUR-01", LAPSE_ON_LOOK | LAPSE_ON(NOTE), LAPSE_USE_RESTARTS)                      \
     X(cas_02, "CAS-02", LAPSE_ON(APPLY), LAPSE_USE_CAS)                                          \
     X(kv_12, "KV-12", LAPSE_ON(APPLY), LAPSE_USE_IDLE)                                           \
     X(kv_09, "KV-09", LAPSE_ON(APPLY), LAPSE_USE_IDLE)                                           \

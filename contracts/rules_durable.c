@@ -48,7 +48,31 @@ static bool dur_01_check(const struct lapse_trackers *trackers, const struct lap
         return say_lost(trackers, look, ret, "has another end since a crash");
     return true;
 }
-LAPSE_RULE_BY_LOOKS(dur_01, dur_01_concerns, dur_01_check)
+
+/* What was answered has not survived either where the store says of its own file that it is no
+ * store, though no fault of the disk has touched it: then only DUR-06 is judged. */
+static bool refuses_its_file(const struct lapse_trackers *trackers,
+                             const struct lapse_history_event *event) {
+    return event->kind == LAPSE_HISTORY_NOTE && trackers->setup->sync != LAPSE_SYNC_NONE &&
+           (event->u.note.status == LAPSE_CORRUPT || event->u.note.status == LAPSE_VERSION);
+}
+
+bool lapse_rule_dur_01_premise(const struct lapse_trackers *trackers,
+                               const struct lapse_history_event *event) {
+    return refuses_its_file(trackers, event) ||
+           lapse_looks_any(trackers, event, false, dur_01_concerns);
+}
+
+bool lapse_rule_dur_01_holds(const struct lapse_trackers *trackers,
+                             const struct lapse_history_event *event,
+                             struct lapse_violation *ret) {
+    if (!refuses_its_file(trackers, event))
+        return lapse_looks_all(trackers, event, false, dur_01_concerns, dur_01_check, ret);
+    lapse_violation_label(ret, event, "does not open");
+    return lapse_violation_say(ret, "after a crash the store takes its own file for %s",
+                               event->u.note.status == LAPSE_CORRUPT ? "damaged"
+                                                                     : "another program's");
+}
 
 /* ---- DUR-02: a write without an answer is done whole or not at all. */
 

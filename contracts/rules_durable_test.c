@@ -37,6 +37,16 @@ static void dur_01(struct builder *b, bool broken) {
     decide(b, W1, get("plain", "k"), broken ? answered(b, LAPSE_ABSENT) : read_value(b, "v", 1, 0));
 }
 
+/* After a crash the store says that its file is damaged, and nothing has damaged it. */
+static void dur_01_refused(struct builder *b, bool broken) {
+    put(b, W1, "plain", "k", "v", 1, 0);
+    b->at = SECOND;
+    node_fault(b, LAPSE_HISTORY_FAULT_BEGIN, LAPSE_FAULT_CRASH);
+    does_not_open(b, broken ? LAPSE_CORRUPT : LAPSE_IO);
+    tenure(b, false, b->at);
+    decide(b, W1, get("plain", "k"), read_value(b, "v", 1, 0));
+}
+
 /* A write without an answer is there with another value than it had. */
 static void dur_02(struct builder *b, bool broken) {
     put(b, W1, "plain", "k", "v", 1, 0);
@@ -100,6 +110,7 @@ static void dur_06(struct builder *b, bool broken) {
 const struct rule_pair *durable_pairs(size_t *ret_count) {
     static const struct rule_pair pairs[] = {
         {.id = "ONCE-01", .story = once_01}, {.id = "DUR-01", .story = dur_01},
+        {.id = "DUR-01", .story = dur_01_refused},
         {.id = "DUR-02", .story = dur_02},   {.id = "DUR-03", .story = dur_03},
         {.id = "DUR-04", .story = dur_04},   {.id = "DUR-05", .story = dur_05},
         {.id = "DUR-06", .story = dur_06},

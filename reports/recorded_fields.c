@@ -324,6 +324,7 @@ static const struct lapse_rf unbound_fields[] = {
 };
 static const struct lapse_rf note_fields[] = {
     E("text", u.note.text, IS(BYTES)),
+    E("status", u.note.status, IS(STATUS)),
     LAST,
 };
 static const struct lapse_rf end_fields[] = {

@@ -80,6 +80,7 @@ bool lapse_sim_tenure_reopen(struct lapse_world *world, int32_t step) {
                    lapse_status_word(status), NOTE_MAX - 100, err.message);
     struct lapse_history_event event = lapse_world_event(world, LAPSE_HISTORY_NOTE, -1, step);
     event.u.note.text = lapse_bytes_of(text);
+    event.u.note.status = status;
     (void)lapse_world_emit(world, &event);
     return false;
 }

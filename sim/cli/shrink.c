@@ -60,6 +60,11 @@ static int shrink_chosen(const struct lapse_cli_options *options,
     for (size_t i = 0; i < file->loaded.plan_count && code == LAPSE_EXIT_PASSED; i++) {
         struct lapse_plan *plan = file->loaded.plans[i];
         if (lapse_cli_chosen(options, target, plan)) {
+            if (plan->explore.on) {
+                return lapse_cli_complain(LAPSE_EXIT_NOTHING,
+                                          "a protocol has no run: write lapse explore %s:%d",
+                                          target->path, plan->line_first);
+            }
             chosen++;
             code = shrink_plan(options, plan);
         }

@@ -383,6 +383,7 @@ struct lapse_history_event {
         } unbound;
         struct {
             struct lapse_bytes text;
+            enum lapse_status status; /* that a store did not open with; OK: of something else */
         } note;
         struct {
             uint64_t state_digest; /* the stores' durable state */
