@@ -16,6 +16,7 @@ static bool goes_unmarked(const struct lapse_trackers *trackers,
 static bool span_stands(const struct lapse_look *look, struct lapse_end *ret_end,
                         const struct lapse_history_event **ret_since);
 static bool shows_live(const struct lapse_look *look, bool *ret_live);
+static bool moved_by_use(const struct lapse_look *look);
 
 /* ---- CLOCK-01: a step of the wall moves no span. */
 
@@ -43,7 +44,7 @@ static bool clock_01_check(const struct lapse_trackers *trackers, const struct l
         return true;
     bool by_wall = shown != (at < end.ns) && shown == (at < earlier);
     bool told = look->answer->end.kind == LAPSE_END_STEADY;
-    if (shown && told && look->answer->end.ns == earlier)
+    if (shown && told && look->answer->end.ns == earlier && !moved_by_use(look))
         by_wall = true;
     bool counted_in = shown && at == end.ns && (!told || look->answer->end.ns == end.ns);
     if (!by_wall || counted_in)
@@ -57,6 +58,15 @@ static bool clock_01_check(const struct lapse_trackers *trackers, const struct l
                           "the wall clock was moved");
     return lapse_violation_say(ret, "the end of %s (%s) moved with the wall clock, by %s",
                                name.text, text.text, step.text);
+}
+
+/* Whether the end that is shown is the one that this use gave. */
+static bool moved_by_use(const struct lapse_look *look) {
+    if (look->key == NULL || look->command == NULL || !lapse_look_uses(look) ||
+        !lapse_tracked_entry_renews(&look->key->entry, look->answer->at))
+        return false;
+    return lapse_tracked_entry_renewed(&look->key->entry, look->answer->at).ns ==
+           look->answer->end.ns;
 }
 
 bool lapse_rule_clock_01_premise(const struct lapse_trackers *trackers,

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { TRIES = 3 };
+enum { TRIES = 3, NEARER_SHOWN = 8, SHAKEN_MAX = 4 };
 
 struct entry {
     struct lapse_pool pool;
@@ -39,6 +39,7 @@ static enum lapse_status try(const struct lapse_campaign *campaign,
                              struct lapse_attempt *ret);
 static enum lapse_status look(const struct lapse_campaign *campaign,
                               const struct lapse_trial *trial, struct lapse_attempt *ret);
+static bool nearer(const struct lapse_campaign *campaign, const struct lapse_attempt *attempt);
 static bool keep_text(const lapse_alloc *alloc, const struct lapse_emitted *text,
                       struct lapse_attempt *ret);
 static enum lapse_status add(struct lapse_campaign *campaign, const char *text, size_t bytes,
@@ -119,10 +120,13 @@ enum lapse_status lapse_campaign_document(const struct lapse_campaign *campaign,
 }
 
 enum lapse_status lapse_campaign_shape(struct lapse_campaign *campaign,
-                                       const struct lapse_plan *plan, struct lapse_error *err) {
+                                       const struct lapse_plan *plan,
+                                       const struct lapse_node *document,
+                                       struct lapse_error *err) {
     struct lapse_emitted text = {.alloc = campaign->options.alloc};
     enum lapse_status status =
-        lapse_plans_emit(campaign->options.alloc, &plan, 1, &text, err);
+        document != NULL ? lapse_yaml_write(document, &text, err)
+                         : lapse_plans_emit(campaign->options.alloc, &plan, 1, &text, err);
     if (status == LAPSE_OK) {
         status = add(campaign, text.text, text.bytes, 1);
     }
@@ -144,7 +148,7 @@ void lapse_attempt_free(const lapse_alloc *alloc, struct lapse_attempt *attempt)
 
 enum lapse_status lapse_campaign_take(struct lapse_campaign *campaign,
                                       const struct lapse_attempt *attempt) {
-    size_t shown = 0;
+    size_t shown = nearer(campaign, attempt) ? NEARER_SHOWN : 0;
     bool is_new;
     count(campaign, attempt);
     for (size_t i = 0; i < attempt->state_count; i++) {
@@ -162,7 +166,8 @@ enum lapse_status lapse_campaign_take(struct lapse_campaign *campaign,
         campaign->corpus.count >= LAPSE_CAMPAIGN_CORPUS_MAX) {
         return LAPSE_OK;
     }
-    campaign->totals.states_at = attempt->run;
+    campaign->totals.states_at = attempt->state_count > 0 ? attempt->run
+                                                          : campaign->totals.states_at;
     return add(campaign, attempt->text, attempt->text_bytes, shown);
 }
 
@@ -215,6 +220,12 @@ static struct lapse_node *make(const struct lapse_campaign *campaign, struct lap
         return lapse_generate(pool, choices, diversity);
     }
     size_t at = choose_entry(campaign, choices);
+    if (campaign->shapes > 0 &&
+        lapse_choose(choices, SHAKEN_MAX, LAPSE_CHOICE_MUTATE, LAPSE_TRAITS + 2) > 0) {
+        /* With fault upon fault its clients soon stand still: most begin from the shape itself. */
+        at = (size_t)lapse_choose(choices, campaign->shapes, LAPSE_CHOICE_MUTATE,
+                                  LAPSE_TRAITS + 3);
+    }
     const struct lapse_node *document = entry_at(campaign, at)->document;
     ret->parent = (int64_t)at;
     if (campaign->shapes > 0) {
@@ -287,10 +298,20 @@ static enum lapse_status look(const struct lapse_campaign *campaign,
             }
         }
     }
-    bool kept = found.count > 0 || trial->outcome == LAPSE_TRIAL_VIOLATED ||
-                trial->outcome == LAPSE_TRIAL_BROKEN;
+    bool failed = trial->outcome == LAPSE_TRIAL_VIOLATED || trial->outcome == LAPSE_TRIAL_BROKEN;
+    bool kept = found.count > 0 || nearer(campaign, ret) || failed;
     lapse_states_free(&found);
     return good && (!kept || keep_text(alloc, &trial->text, ret)) ? LAPSE_OK : LAPSE_NOMEM;
+}
+
+/* Whether it came nearer to a broken promise than any run before it. */
+static bool nearer(const struct lapse_campaign *campaign, const struct lapse_attempt *attempt) {
+    bool less = false;
+    for (size_t i = 0; i < LAPSE_SLACKS; i++) {
+        int64_t ns = attempt->slack_ns[i], before = campaign->totals.slack_ns[i];
+        less = less || (ns >= 0 && (before < 0 || ns < before));
+    }
+    return less;
 }
 
 static bool keep_text(const lapse_alloc *alloc, const struct lapse_emitted *text,

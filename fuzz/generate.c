@@ -6,6 +6,7 @@
 
 static void draw_words(struct lapse_generator *g, enum lapse_trait many, enum lapse_trait trait,
                        struct lapse_gen_words *ret);
+static void add_companion(struct lapse_generator *g);
 static void add_starts(struct lapse_generator *g);
 static void draw_setup(struct lapse_generator *g);
 static void draw_store(struct lapse_generator *g);
@@ -41,6 +42,10 @@ struct lapse_node *lapse_generate(struct lapse_pool *pool, struct lapse_choices 
     if (g.clocks->count > 0) {
         lapse_tree_put(pool, g.document, "clocks", g.clocks);
     }
+    if (g.endless) {
+        int64_t last_ns = g.last_ns > g.now_ns ? g.last_ns : g.now_ns;
+        lapse_gen_say_span(&g, g.document, "run_for", last_ns + LAPSE_NS_PER_S);
+    }
     lapse_tree_put(pool, g.document, "steps", g.steps);
     return pool->failed ? NULL : g.document;
 }
@@ -53,6 +58,19 @@ static void draw_words(struct lapse_generator *g, enum lapse_trait many, enum la
         if (!lapse_gen_has(ret, word)) {
             ret->words[ret->count++] = word;
         }
+    }
+}
+
+/* Watches and loops are little without something that comes between. */
+static void add_companion(struct lapse_generator *g) {
+    static const char *const wanting[] = {"watches", "loops", "careful"};
+    bool wants = false;
+    for (size_t i = 0; i < sizeof wanting / sizeof *wanting; i++) {
+        wants = wants || lapse_gen_has(&g->subjects, wanting[i]);
+    }
+    const char *word = wants ? lapse_gen_word(g, LAPSE_TRAIT_COMPANION) : "none";
+    if (strcmp(word, "none") != 0 && !lapse_gen_has(&g->faults, word)) {
+        g->faults.words[g->faults.count++] = word;
     }
 }
 
@@ -71,6 +89,7 @@ static void add_starts(struct lapse_generator *g) {
 static void draw_setup(struct lapse_generator *g) {
     static const char *const quick[] = {"crash", "restart n1", "wall",    "wall n1", "rate",
                                         "copy",  "reap",       "rate n1", "revoke", "boot"};
+    add_companion(g);
     add_starts(g);
     g->patient = true;
     for (size_t i = 0; i < g->faults.count; i++) {
@@ -147,8 +166,8 @@ static void draw_clients(struct lapse_generator *g) {
     for (int i = 0; i < g->client_count; i++) {
         g->clients[i] = names[i];
         struct lapse_node *actor = lapse_tree_map(g->pool);
-        if (lapse_gen_has(&g->subjects, "careful") &&
-            lapse_gen_is(g, LAPSE_TRAIT_CAREFUL, "yes")) {
+        bool may = lapse_gen_has(&g->subjects, "careful") || lapse_gen_has(&g->subjects, "loops");
+        if (may && lapse_gen_is(g, LAPSE_TRAIT_CAREFUL, "yes")) {
             const char *margin = lapse_gen_word(g, LAPSE_TRAIT_MARGIN);
             lapse_gen_say(g, actor, "careful", "true");
             if (strcmp(margin, "none") != 0) {

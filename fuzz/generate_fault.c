@@ -16,6 +16,7 @@ static void fall(struct lapse_generator *g, struct trouble t, const char *kind);
 static void wall(struct lapse_generator *g, struct trouble t, const char *kind);
 static void rate(struct lapse_generator *g, struct trouble t, const char *kind);
 static void cut(struct lapse_generator *g, struct trouble t, const char *kind);
+static void link(struct lapse_generator *g, struct trouble t, const char *kind);
 static void disk(struct lapse_generator *g, struct trouble t, const char *kind);
 static void stall(struct lapse_generator *g, struct trouble t, const char *kind);
 static void copy(struct lapse_generator *g, struct trouble t, const char *kind);
@@ -35,7 +36,7 @@ void lapse_gen_fault(struct lapse_generator *g) {
         {"restart n1", fall}, {"wall", wall},        {"wall n1", wall},    {"rate", rate},
         {"rate n1", rate},    {"cut", cut},          {"cut one way", cut}, {"disk", disk},
         {"stall", stall},     {"copy", copy},        {"reap", operate},    {"revoke", operate},
-        {"slow", slow},       {"boot", boot},
+        {"slow", slow},       {"boot", boot},        {"link", link},
     };
     const char *kind = g->faults.words[lapse_choose(g->choices, g->faults.count,
                                                     LAPSE_CHOICE_GENERATE, LAPSE_TRAITS + 3)];
@@ -111,6 +112,19 @@ static void cut(struct lapse_generator *g, struct trouble t, const char *kind) {
     lapse_tree_put(g->pool, t.line, "cut",
                    lapse_tree_text(g->pool, "%s%c%s", back && !both ? "n1" : t.client,
                                    both ? '-' : '>', back && !both ? t.client : "n1"));
+    last_for(g, t.line);
+}
+
+/* Shares are whole, so that chance has no part in them. */
+static void link(struct lapse_generator *g, struct trouble t, const char *kind) {
+    const char *how = lapse_gen_word(g, LAPSE_TRAIT_LINK);
+    const char *word = lapse_pool_text(g->pool, how, strcspn(how, ":"));
+    const char *value = strchr(how, ' ');
+    (void)kind;
+    lapse_tree_put(g->pool, t.line, "link", lapse_tree_text(g->pool, "%s-n1", t.client));
+    if (word != NULL && value != NULL) {
+        lapse_gen_say(g, t.line, word, value + 1);
+    }
     last_for(g, t.line);
 }
 

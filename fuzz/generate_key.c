@@ -13,6 +13,7 @@ struct spot {
 };
 
 static struct spot some_key(struct lapse_generator *g, bool locks);
+static void write_again(struct lapse_generator *g, const struct lapse_node *line);
 static void verb_of(struct lapse_generator *g, struct spot spot, const char *verb);
 static void write_key(struct lapse_generator *g, struct spot spot, const char *verb);
 static void own_term(struct lapse_generator *g, struct spot spot, struct lapse_node *line,
@@ -52,7 +53,7 @@ struct lapse_gen_bucket *lapse_gen_bucket(struct lapse_generator *g, const char 
     }
     const char *history = lapse_gen_word(g, LAPSE_TRAIT_HISTORY);
     if (lapse_gen_has(&g->subjects, "records") || strcmp(history, "2") == 0) {
-        lapse_gen_say(g, words, "history", history);
+        lapse_gen_say(g, words, "history", strcmp(history, "1") == 0 ? "4" : history);
     }
     if (bucket->locks) {
         lapse_gen_say(g, words, "locks", "true");
@@ -64,6 +65,10 @@ struct lapse_gen_bucket *lapse_gen_bucket(struct lapse_generator *g, const char 
     }
     lapse_tree_put(g->pool, g->buckets, name, words);
     return bucket;
+}
+
+void lapse_gen_number(struct lapse_gen_bucket *bucket) {
+    bucket->revision += bucket->revision < INT64_MAX - 1;
 }
 
 struct lapse_gen_bucket *lapse_gen_some_bucket(struct lapse_generator *g, bool locks) {
@@ -114,6 +119,18 @@ void lapse_gen_dates(struct lapse_generator *g) {
     date_of(g, line, &span_ns);
     written(g, spot, span_ns, false);
     lapse_gen_add(g, line);
+    if (span_ns == 0) {
+        write_again(g, line);
+    }
+}
+
+/* What has ended with its write is written over before anybody has told of that end. */
+static void write_again(struct lapse_generator *g, const struct lapse_node *line) {
+    struct lapse_node *again = lapse_node_copy(g->pool, line);
+    if (again != NULL && lapse_gen_pick(g, LAPSE_TRAIT_CLIENT) > 0) {
+        lapse_tree_drop(again, "expires_at");
+        lapse_tree_add(g->pool, g->steps, again);
+    }
 }
 
 static struct spot some_key(struct lapse_generator *g, bool locks) {
@@ -228,7 +245,7 @@ static int64_t version(struct lapse_generator *g, struct spot spot) {
 }
 
 static void written(struct lapse_generator *g, struct spot spot, int64_t span_ns, bool idle) {
-    spot.bucket->revision += spot.bucket->revision < INT64_MAX - 1;
+    lapse_gen_number(spot.bucket);
     *spot.key = (struct lapse_gen_thing){.there = true,
                                          .idle = idle,
                                          .span_ns = span_ns,
@@ -289,7 +306,7 @@ static void remove_key(struct lapse_generator *g, struct spot spot, const char *
         lapse_gen_say_number(g, line, "if_version", number);
     }
     if (spot.key->there && (number <= 0 || number == spot.key->number)) {
-        spot.bucket->revision++;
+        lapse_gen_number(spot.bucket);
         spot.key->there = false;
     }
     lapse_gen_add(g, line);

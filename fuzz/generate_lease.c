@@ -168,7 +168,7 @@ static void with_session(struct lapse_generator *g, size_t at, const char *verb)
     struct lapse_node *line = lapse_gen_call(g, verb, lease ? "jobs/x" : "b/k");
     if (strcmp(verb, "set") == 0) {
         lapse_gen_say(g, line, "value", "v");
-        g->of_buckets[0].revision++;
+        lapse_gen_number(&g->of_buckets[0]);
         g->of_buckets[0].keys[0] = (struct lapse_gen_thing){
             .there = true, .end_ns = g->sessions[at].end_ns, .number = g->of_buckets[0].revision};
     }

@@ -5,12 +5,16 @@
 
 #include <string.h>
 
-enum { SPANS_MAX = 5 };
+enum {
+    SECONDS_MAX = 60, /* a term of more is not renewed each second */
+    ENDLESS_SPANS = 4
+};
 
 /* A task being drawn. */
 struct loop {
     struct lapse_node *tasks, *lines;
     int64_t span_ns, period_ns, until_ns;
+    bool endless; /* it ends with the run */
 };
 
 static void draw_task(struct lapse_generator *g, struct lapse_node *tasks, const char *kind);
@@ -48,7 +52,9 @@ static void draw_task(struct lapse_generator *g, struct lapse_node *tasks, const
     struct loop loop = {.tasks = tasks, .lines = lapse_tree_seq(g->pool), .span_ns = g->span_ns};
     loop.period_ns = period(g);
     const char *lives = lapse_gen_word(g, LAPSE_TRAIT_LIVES);
-    loop.until_ns = (lives[0] - '0') * g->span_ns + 1;
+    loop.endless = lives[0] == '0';
+    g->endless = g->endless || loop.endless;
+    loop.until_ns = (loop.endless ? ENDLESS_SPANS : lives[0] - '0') * g->span_ns + 1;
     g->last_ns = loop.until_ns > g->last_ns ? loop.until_ns : g->last_ns;
     lapse_gen_landmark(g, loop.period_ns);
     lapse_gen_landmark(g, loop.span_ns);
@@ -71,7 +77,9 @@ static struct lapse_node *line_of(struct lapse_generator *g, const char *verb,
 static struct lapse_node *every(struct lapse_generator *g, const struct loop *loop) {
     struct lapse_node *line = lapse_tree_map(g->pool);
     lapse_gen_say_span(g, line, "every", loop->period_ns);
-    lapse_gen_say_span(g, line, "until", loop->until_ns);
+    if (!loop->endless) {
+        lapse_gen_say_span(g, line, "until", loop->until_ns);
+    }
     return line;
 }
 
@@ -201,8 +209,10 @@ static int64_t period(struct lapse_generator *g) {
     const char *word = lapse_gen_word(g, LAPSE_TRAIT_PERIOD);
     return strcmp(word, "half") == 0          ? g->span_ns / 2
            : strcmp(word, "tenth") == 0       ? g->span_ns / 10
-           : strcmp(word, "second") == 0      ? LAPSE_NS_PER_S
+           : strcmp(word, "second") == 0 && g->span_ns <= SECONDS_MAX * LAPSE_NS_PER_S
+               ? LAPSE_NS_PER_S
            : strcmp(word, "nine tenths") == 0 ? g->span_ns / 10 * 9
            : strcmp(word, "span") == 0        ? g->span_ns
+           : strcmp(word, "just before") == 0 ? g->span_ns - LAPSE_NS_PER_MS
                                               : g->span_ns / 3;
 }

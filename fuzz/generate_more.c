@@ -78,7 +78,7 @@ static struct lapse_node *member(struct lapse_generator *g, struct lapse_gen_buc
     lapse_tree_put(g->pool, call, verb, lapse_tree_text(g->pool, "%s/%s", bucket->name, names[at]));
     if (strcmp(verb, "delete") == 0 || strcmp(verb, "purge") == 0) {
         key->there = false;
-        bucket->revision++;
+        lapse_gen_number(bucket);
         return call;
     }
     lapse_gen_say(g, call, "value", "x");
@@ -87,7 +87,8 @@ static struct lapse_node *member(struct lapse_generator *g, struct lapse_gen_buc
     }
     key->there = true;
     key->end_ns = bucket->span_ns > 0 ? g->now_ns + bucket->span_ns : INT64_MAX;
-    key->number = bucket->revision += bucket->revision < INT64_MAX - 1;
+    lapse_gen_number(bucket);
+    key->number = bucket->revision;
     lapse_gen_landmark(g, key->end_ns);
     return call;
 }
@@ -123,7 +124,7 @@ void lapse_gen_edges(struct lapse_generator *g) {
     lapse_gen_say(g, line, "value", "v");
     edge_term(g, line, edge);
     lapse_gen_add(g, line);
-    g->of_buckets[0].revision++;
+    lapse_gen_number(&g->of_buckets[0]);
     struct lapse_node *look = lapse_gen_call(g, "entry", "b/p");
     lapse_gen_add(g, look);
 }
@@ -154,7 +155,9 @@ void lapse_gen_flood(struct lapse_generator *g) {
         lapse_gen_watches(g);
         return;
     }
-    g->numbered++;
+    struct lapse_node *watch = lapse_gen_call(g, "watch", bucket->name);
+    lapse_gen_name_watch(g, watch);
+    lapse_gen_add(g, watch);
     struct lapse_node *object = lapse_tree_text(g->pool, "%s/f$n", bucket->name);
     struct lapse_node *line = lapse_gen_call(g, "set", object != NULL ? object->text : "b/f$n");
     const char *many = lapse_gen_word(g, LAPSE_TRAIT_FLOOD);

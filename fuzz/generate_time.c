@@ -47,11 +47,14 @@ int64_t lapse_gen_ahead(struct lapse_generator *g, size_t at) {
     if (ahead == 0) {
         return later(g->now_ns, g->span_ns);
     }
+    if (g->anywhere) {
+        at = (size_t)lapse_choose(g->choices, ahead, LAPSE_CHOICE_GENERATE, LAPSE_TRAITS + 6);
+    }
     return g->landmarks[first + (at < ahead ? at : ahead - 1)];
 }
 
 void lapse_gen_advance(struct lapse_generator *g) {
-    const char *when = lapse_gen_word(g, LAPSE_TRAIT_WHEN);
+    const char *when = g->anywhere ? "now" : lapse_gen_word(g, LAPSE_TRAIT_WHEN);
     int64_t to = g->now_ns;
     if (strncmp(when, "landmark", 8) == 0) {
         to = landmark_beside(g, when + 8);
@@ -126,7 +129,9 @@ static void age_bucket(const struct lapse_generator *g, struct lapse_gen_bucket 
         struct lapse_gen_thing *key = &bucket->keys[i];
         if (key->there && key->end_ns <= g->now_ns) {
             key->there = false;
-            bucket->revision += bucket->markers;
+            if (bucket->markers) {
+                lapse_gen_number(bucket);
+            }
         }
     }
 }

@@ -64,6 +64,8 @@ struct lapse_generator {
     int64_t numbered; /* watches, labels, copies, request ids so far */
     const char *watch; /* the last watch; NULL: none */
     bool copied, names_lease;
+    bool endless; /* a loop ends with the run alone */
+    bool anywhere; /* lines come in no order: any landmark may be the next */
 };
 
 /* ---- Chance (generate_draw.c). The text lives as long as the pool. */
@@ -119,6 +121,8 @@ void lapse_gen_loops(struct lapse_generator *g);
 /* The words of a bucket: declares it. `wish`: "ttl", "idle", "locks" or "any". */
 struct lapse_gen_bucket *lapse_gen_bucket(struct lapse_generator *g, const char *name,
                                           const char *wish);
+/* Takes its next revision. */
+void lapse_gen_number(struct lapse_gen_bucket *bucket);
 /* A bucket that fits. */
 struct lapse_gen_bucket *lapse_gen_some_bucket(struct lapse_generator *g, bool locks);
 

@@ -6,7 +6,14 @@
 
 #include <string.h>
 
-enum { CHANGES_MAX = 4, LINES_MAX = 400, SPANS_MAX = 256, DEPTH_MAX = 8, FIRINGS = 3 };
+enum {
+    CHANGES_MAX = 4,
+    LINES_MAX = 400,
+    SPANS_MAX = 256,
+    DEPTH_MAX = 8,
+    FIRINGS = 3, /* of a loop, that landmarks are put behind */
+    MARKED_MAX = 16
+};
 
 /* Where the lines and the durations of a document are. */
 struct lists {
@@ -278,15 +285,16 @@ static void splice(struct lapse_generator *g, const struct lists *lists,
 /* What ends, when, is not known here; it is likely a sum of the durations that stand there: a term
  * behind the k-th firing of a loop. */
 static void mark(struct lapse_generator *g, const struct lists *lists) {
-    int64_t one = 0, other = 0, sum = 0;
+    int64_t spans[MARKED_MAX], sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < lists->span_count && count < MARKED_MAX; i++) {
+        count += lapse_tree_read_span(*lists->spans[i], &spans[count]);
+    }
     for (int64_t k = 0; k <= FIRINGS; k++) {
-        for (size_t i = 0; i < lists->span_count; i++) {
-            for (size_t j = 0; j < lists->span_count; j++) {
-                bool read = lapse_tree_read_span(*lists->spans[i], &one) &&
-                            lapse_tree_read_span(*lists->spans[j], &other);
-                if (read && lapse_ns_mul(other, k, &sum) && lapse_ns_add(one, sum, &sum)) {
-                    lapse_gen_landmark(g, sum);
-                }
+        for (size_t i = 0; i < count * count; i++) {
+            if (lapse_ns_mul(spans[i % count], k, &sum) &&
+                lapse_ns_add(spans[i / count], sum, &sum)) {
+                lapse_gen_landmark(g, sum);
             }
         }
     }
@@ -297,10 +305,15 @@ static void add_fault(struct lapse_generator *g, const struct lists *lists) {
     g->faults = (struct lapse_gen_words){1, {lapse_gen_word(g, LAPSE_TRAIT_FAULT)}};
     int64_t now_ns = g->now_ns;
     size_t before = g->steps->count;
-    for (size_t hops = draw(g, 4, 13); hops > 0; hops--) {
-        lapse_gen_advance(g);
+    if (g->landmark_count > 0) {
+        g->now_ns = g->landmarks[draw(g, g->landmark_count, 13)];
     }
+    if (lists->span_count > 0) {
+        (void)lapse_tree_read_span(*lists->spans[draw(g, lists->span_count, 17)], &g->span_ns);
+    }
+    g->anywhere = true;
     lapse_gen_fault(g);
+    g->anywhere = false;
     g->now_ns = now_ns;
     if (g->steps->count > before && lapse_node_get(g->steps->items[before], "by") != NULL) {
         lapse_tree_remove(g->steps, before);

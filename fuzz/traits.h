@@ -9,23 +9,27 @@
     X(SUBJECT, "subject",                                                                          \
       "4*keys|2*idle|2*dates|3*watches|4*leases|2*sessions|2*locks|2*resources|2*requests|"        \
       "batches|2*records|buckets|2*loops|2*careful|edges|flood")                                   \
+    X(COMPANION, "fault beside watches and loops",                                                 \
+      "2*none|2*cut|2*link|2*pause|suspend|message|crash|rate")                                    \
     X(TROUBLE, "trouble", "3*0|3*1|2*2|3|5")                                                       \
     X(FAULT, "fault",                                                                              \
       "2*pause|pause n1|crash|3*crash n1|2*restart n1|suspend|2*suspend n1|3*wall n1|wall|"        \
-      "rate n1|rate|cut|cut one way|3*message|2*disk|stall|copy|2*reap|revoke|freeze|starve|slow|3*boot") \
+      "rate n1|rate|cut|cut one way|3*message|2*disk|2*stall|copy|2*reap|revoke|freeze|starve|"    \
+      "slow|3*boot|link")                                                                          \
+    X(LINK, "link", "3*loss: 100%|duplicate: 100%|latency: 5ms|latency: 40ms|reorder: true")       \
     X(FAULTY, "lines with a fault", "8*no|3*yes")                                                  \
     X(LINES, "lines", "2*4|3*8|3*12|2*20|32")                                                      \
     X(CLIENTS, "clients", "1|4*2|3")                                                               \
     X(CAREFUL, "careful", "yes|no")                                                                \
     X(MARGIN, "margin", "2*none|500ms|1s")                                                         \
     X(TIMER, "timer", "3*none|boot")                                                               \
-    X(STORE, "store", "6*none|5*memory|2*sqlite")                                                  \
+    X(STORE, "store", "3*none|5*memory|2*sqlite")                                                  \
     X(SYNC, "sync", "5*full|2*normal|none")                                                        \
     X(RATE, "rate bound", "200ppm|1000ppm|50ppb")                                                  \
     X(DRIFT, "drift", "fast|slow|half fast|half slow")                                             \
     X(WALLS, "wall bound", "1s|1h")                                                                \
     X(ORIGIN, "origin", "6*none|wall ahead|wall behind|tick|origin")                               \
-    X(REAPER, "reaper", "20*due|minute")                                                           \
+    X(REAPER, "reaper", "2*due|minute")                                                            \
     X(BUCKETS, "buckets", "3*1|2")                                                                 \
     X(TERM, "bucket term", "5*ttl|2*none|2*idle")                                                  \
     X(SPAN, "span", "100ms|2*1s|2*2s|3s|3*5s|4*10s|2*30s|45s|2*60s|1h")                            \
@@ -45,14 +49,14 @@
       "6*set|2*create|2*update|4*get|4*entry|has|peek|rev|2*delete|purge|3*expire|2*persist|list|" \
       "all|count|history|rows")                                                                    \
     X(RECORDS, "record verb",                                                                      \
-      "4*set|2*delete|2*purge|3*history|2*rev|update|list|get|page")                               \
+      "4*set|2*delete|3*purge|4*history|2*rev|update|list|get|page")                               \
     X(IDLES, "idle verb", "3*get|2*entry|has|2*peek|list|all|count|history|2*set|expire|watch")    \
     X(OWN, "own term", "4*none|3*ttl|idle|idle cap|2*date|keep|two")                               \
     X(DATE, "date", "4*now+|2*epoch+|past|past 1ns|clock")                                         \
     X(VERSION, "version", "3*none|3*right|old|next|far")                                           \
     X(VALUE, "value", "3*v|w|longer")                                                              \
-    X(WATCHED, "watch verb", "3*watch|5*write|delete|unwatch|purge")                               \
-    X(FROM, "watch from", "3*now|2*live|first|2*last|one before")                                  \
+    X(WATCHED, "watch verb", "4*watch|4*write|2*delete|unwatch|purge")                             \
+    X(FROM, "watch from", "3*now|2*live|2*first|2*last|2*one before")                              \
     X(WATCHES, "watch of", "2*bucket|key")                                                         \
     X(LEASE, "lease", "4*jobs/x|jobs/y")                                                           \
     X(LEASES, "lease verb", "5*acquire|4*extend|3*release|3*inspect|wait")                         \
@@ -70,11 +74,12 @@
     X(BATCHED, "batch size", "1|3*2|3")                                                            \
     X(BUCKETED, "bucket verb", "open|2*alter|2*set|get")                                           \
     X(EDGE, "edge", "zero|huge|largest|two terms|zero lease|huge lease|past|huge idle")            \
-    X(FLOOD, "flood", "12*9|2*300|1100")                                                          \
+    X(FLOOD, "flood", "4*9|300|2*1100")                                                            \
     X(LOOP, "loop",                                                                                \
       "2*renew|2*write|take|take and give|2*gap|lock|beside|batches")                              \
-    X(PERIOD, "period", "3*third|half|tenth|second|nine tenths|span")                              \
-    X(LIVES, "length of a loop", "2*2 spans|3 spans|5 spans")                                      \
+    X(PERIOD, "period",                                                                            \
+      "3*third|half|tenth|second|nine tenths|span|2*just before")                                  \
+    X(LIVES, "length of a loop", "2*2 spans|3 spans|5 spans|3*0: no end")                          \
     X(TIMEOUT, "timeout", "2*1s|100ms|5s|span")                                                    \
     X(FAULT_FOR, "fault span", "2*second|3*past a landmark|2*span|double|moment|half|none")        \
     X(MESSAGE, "message",                                                                          \

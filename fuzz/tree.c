@@ -102,7 +102,7 @@ bool lapse_tree_read_span(const struct lapse_node *node, int64_t *ret_ns) {
         return false;
     }
     int64_t total = 0;
-    bool minus = false;
+    bool minus = false, open = true;
     for (size_t at = 0; at < node->len;) {
         struct lapse_span span;
         size_t used = 0;
@@ -120,10 +120,11 @@ bool lapse_tree_read_span(const struct lapse_node *node, int64_t *ret_ns) {
         if (at < node->len && !minus && node->text[at] != '+') {
             return false;
         }
-        at += at < node->len;
+        open = at < node->len;
+        at += open;
     }
     *ret_ns = total;
-    return node->len > 0;
+    return !open;
 }
 
 static struct lapse_node *make(struct lapse_pool *pool, enum lapse_node_kind kind) {

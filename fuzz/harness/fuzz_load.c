@@ -125,7 +125,7 @@ static void check_link(const struct lapse_plan *plan, const struct lapse_plan_fa
     LAPSE_ASSERT(link->latency_ns_min >= 0 && link->latency_ns_min <= link->latency_ns_max);
     LAPSE_ASSERT(fault->kind != LAPSE_FAULT_SLOW || fault->ends || fault->actor < 0 ||
                  fault->factor >= 1);
-    LAPSE_ASSERT(fault->task < (int32_t)plan->task_count);
+    LAPSE_ASSERT(fault->kind != LAPSE_FAULT_STARVE || fault->task < (int32_t)plan->task_count);
 }
 
 /* A program is there, its words are its own, and the run has an end. */

@@ -6,7 +6,7 @@
  * not sorted, so Spin sees each state once for each way to name them. Tokens are left out: in this
  * protocol a client's belief is about the live grant iff the store names it as the holder.
  *
- *   spin -a lease.pml && cc -O3 -DSAFETY -DNOCLAIM -o pan pan.c && ./pan -m1000000
+ *   spin -a lease.pml && cc -O3 -w -DSAFETY -DNOCLAIM -o pan pan.c && ./pan -m1000000
  */
 #ifndef CLIENTS
 #define CLIENTS 3

@@ -101,7 +101,8 @@ static const struct lapse_cli_command commands[] = {
     {NULL, NULL, NULL, 0, 0, NULL, NULL, NULL},
 };
 
-#define EVERY " run replay explore shrink check lint emit contracts self-test explain help version "
+#define EVERY                                                                                      \
+    " run replay explore fuzz shrink check lint emit contracts self-test explain help version "
 
 static const struct lapse_cli_option options_table[] = {
     {'k', NULL, "EXPR", "names that match: words, and, or, not, ( )", " run explore emit fuzz "},
@@ -110,7 +111,7 @@ static const struct lapse_cli_option options_table[] = {
     {'j', "jobs", "N", "processes (0: one for each core)", " fuzz "},
     {0, "runs", "N", "so many documents, and no more", " fuzz "},
     {0, "time", "60s", "no round of runs begins after this", " fuzz "},
-    {0, "until-done", "30s", "until so long has shown no new state", " fuzz "},
+    {0, "until-done", "[=30s]", "until so long has shown no new state", " fuzz "},
     {0, "seed", "N|commit", "the seed of all that is drawn (1)", " fuzz "},
     {0, "shard", "I/N", "the I-th of N campaigns that share the runs", " fuzz "},
     {0, "mode", "MODE", "change: the first finding ends it; batch: it groups them", " fuzz "},
@@ -260,6 +261,10 @@ static bool value_of(struct cursor *cursor, const struct lapse_cli_option *optio
                      const char *attached, const char **ret) {
     *ret = NULL;
     if (option->value == NULL) {
+        return true;
+    }
+    if (attached == NULL && option->value[0] == '[') {
+        *ret = ""; /* it may be left out */
         return true;
     }
     if (attached == NULL && cursor->at + 1 < cursor->argc) {

@@ -21,7 +21,7 @@ bool lapse_cli_fuzz_option(struct lapse_cli_options *options, const char *name, 
         return read_span(name, value, &options->time_ns, err);
     }
     if (strcmp(name, "until-done") == 0) {
-        return read_span(name, value, &options->until_done_ns, err);
+        return read_span(name, *value == '\0' ? "30s" : value, &options->until_done_ns, err);
     }
     if (strcmp(name, "shard") == 0) {
         return read_shard(options, value, err);

@@ -1,10 +1,15 @@
-/* `lapse explore FILE`: all that can happen, instead of one run of it. */
+/* `lapse explore FILE`: all that can happen, instead of one run of it. An interrupt is held back,
+ * so that what is known by then is told. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "explore.h"
 
+static void hold_interrupts(bool hold);
 static int explore_file(const struct lapse_cli_options *options,
                         const struct lapse_cli_target *target);
 static int explore_chosen(const struct lapse_cli_options *options,
@@ -18,12 +23,14 @@ int lapse_cli_explore(const struct lapse_cli_options *options) {
     enum lapse_status status =
         lapse_cli_select(options->paths, options->path_count, &selection, &err);
     int code = LAPSE_EXIT_NOTHING;
+    hold_interrupts(true);
     if (status != LAPSE_OK) {
         code = lapse_cli_complain(LAPSE_EXIT_MISTAKES, "%s", err.message);
     }
-    for (size_t i = 0; status == LAPSE_OK && i < selection.count; i++) {
+    for (size_t i = 0; status == LAPSE_OK && i < selection.count && !lapse_cli_interrupted(); i++) {
         code = lapse_cli_exit_worse(code, explore_file(options, &selection.targets[i]));
     }
+    hold_interrupts(false);
     lapse_cli_selection_free(&selection);
     if (code == LAPSE_EXIT_NOTHING) {
         (void)lapse_cli_complain(code, "nothing was selected; `lapse run -v` lists what there is");
@@ -31,6 +38,23 @@ int lapse_cli_explore(const struct lapse_cli_options *options) {
         printf("exit     %s\n", lapse_exit_sentence(code));
     }
     return code;
+}
+
+bool lapse_cli_interrupted(void) {
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGINT) == 1;
+}
+
+/* At the end one that has come is taken: it has had its effect. */
+static void hold_interrupts(bool hold) {
+    sigset_t interrupts;
+    int taken;
+    (void)sigemptyset(&interrupts);
+    (void)sigaddset(&interrupts, SIGINT);
+    if (!hold && lapse_cli_interrupted()) {
+        (void)sigwait(&interrupts, &taken);
+    }
+    (void)sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &interrupts, NULL);
 }
 
 static int explore_file(const struct lapse_cli_options *options,
@@ -55,7 +79,7 @@ static int explore_chosen(const struct lapse_cli_options *options,
                           const struct lapse_cli_target *target,
                           const struct lapse_cli_file *file) {
     int code = LAPSE_EXIT_NOTHING;
-    for (size_t i = 0; i < file->loaded.plan_count; i++) {
+    for (size_t i = 0; i < file->loaded.plan_count && !lapse_cli_interrupted(); i++) {
         if (lapse_cli_chosen(options, target, file->loaded.plans[i])) {
             code = lapse_cli_exit_worse(code, explore_plan(options, file, i));
             (void)fflush(stdout);

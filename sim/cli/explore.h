@@ -23,6 +23,8 @@ enum lapse_status lapse_cli_explore_once(const struct lapse_cli_options *options
                                          const struct lapse_plan_explore *protocol, int32_t faults,
                                          uint32_t listed, struct lapse_explored *ret,
                                          struct lapse_error *err);
+/* explore.c: whether an interrupt has come; it stays so until the command ends. */
+bool lapse_cli_interrupted(void);
 /* explore.c: a number with commas, in buf. */
 const char *lapse_cli_number(uint64_t number, char buf[32]);
 /* explore_margin.c: the table of margins. */

@@ -50,7 +50,7 @@ int lapse_cli_explore_orders(const struct lapse_cli_options *options,
 static int run_all(struct orders *orders, uint64_t most) {
     int code = LAPSE_EXIT_PASSED;
     bool more = true;
-    while (more && code == LAPSE_EXIT_PASSED && orders->runs < most) {
+    while (more && code == LAPSE_EXIT_PASSED && orders->runs < most && !lapse_cli_interrupted()) {
         struct lapse_cli_result result;
         orders->runs++;
         code = run_one(orders, &result);
@@ -82,7 +82,7 @@ static int run_one(struct orders *orders, struct lapse_cli_result *result) {
     if (result->view.broken) {
         return LAPSE_EXIT_BUG;
     }
-    return lapse_view_passed(&result->view)                   ? LAPSE_EXIT_PASSED
+    return lapse_view_passed(&result->view)                 ? LAPSE_EXIT_PASSED
            : result->view.outcome == LAPSE_OUTCOME_VIOLATED ? LAPSE_EXIT_VIOLATED
                                                             : LAPSE_EXIT_INCONCLUSIVE;
 }
@@ -129,8 +129,8 @@ static void claim(struct orders *orders, int code, bool all) {
     if (code != LAPSE_EXIT_PASSED) {
         lapse_out_format(&orders->out, "  found in run %s\n", runs);
     } else if (!all) {
-        lapse_out_format(&orders->out, "  bounded by --runs: %s orders and choices, no violation\n",
-                         runs);
+        lapse_out_format(&orders->out, "  %s: %s orders and choices, no violation so far\n",
+                         lapse_cli_interrupted() ? "interrupted" : "bounded by --runs", runs);
     } else if (orders->narrowed) {
         lapse_out_format(&orders->out,
                          "  bounded: %s orders and choices, no violation; of draws with more than "

@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,8 +27,8 @@ int lapse_cli_explore_protocol(const struct lapse_cli_options *options,
     for (int32_t i = most < 0 ? -1 : 0; i <= most && code == LAPSE_EXIT_PASSED; i++) {
         struct lapse_error err = {0};
         explored.faults = i;
-        enum lapse_status status = lapse_cli_explore_once(options, protocol, i, listed_of(plan),
-                                                          &explored.found, &err);
+        enum lapse_status status =
+            lapse_cli_explore_once(options, protocol, i, listed_of(plan), &explored.found, &err);
         if (status != LAPSE_OK) {
             code = lapse_cli_complain(LAPSE_EXIT_BUG, "%s", err.message);
             break;
@@ -58,17 +57,7 @@ enum lapse_status lapse_cli_explore_once(const struct lapse_cli_options *options
                                         .listed = listed,
                                         .bytes_max = options->memory_bytes,
                                         .progress = look_on};
-    /* An interrupt waits until the search looks. */
-    sigset_t interrupts, before;
-    (void)sigemptyset(&interrupts);
-    (void)sigaddset(&interrupts, SIGINT);
-    (void)sigprocmask(SIG_BLOCK, &interrupts, &before);
     enum lapse_status status = lapse_explore(&how, ret, err);
-    int taken;
-    if (status == LAPSE_OK && ret->end == LAPSE_EXPLORE_STOPPED) {
-        (void)sigwait(&interrupts, &taken);
-    }
-    (void)sigprocmask(SIG_SETMASK, &before, NULL);
     if (isatty(STDERR_FILENO) == 1) {
         (void)fprintf(stderr, "\r%60s\r", "");
     }
@@ -77,12 +66,11 @@ enum lapse_status lapse_cli_explore_once(const struct lapse_cli_options *options
 
 static bool look_on(void *ctx, const struct lapse_explore_counts *so_far) {
     (void)ctx;
-    sigset_t pending;
     if (isatty(STDERR_FILENO) == 1) {
         (void)fprintf(stderr, "\r  %" PRIu64 " states, %" PRIu64 " transitions", so_far->states,
                       so_far->transitions);
     }
-    return sigpending(&pending) != 0 || sigismember(&pending, SIGINT) != 1;
+    return !lapse_cli_interrupted();
 }
 
 /* What `violates` lists is gone on from: only what concerns clients and resources can be. */
@@ -142,10 +130,10 @@ static bool was_found(const struct lapse_explored *found, const char *id) {
 /* What has been shown, and what it is worth. */
 static void put_claim(struct lapse_out *out, const struct lapse_cli_explored *explored) {
     const struct lapse_explored *found = &explored->found;
-    static const char *const heads[] = {
-        [LAPSE_EXPLORE_ALL] = "explored all", [LAPSE_EXPLORE_FOUND] = "found after",
-        [LAPSE_EXPLORE_MEMORY] = "bounded by --memory: not all,",
-        [LAPSE_EXPLORE_STOPPED] = "interrupted: not all,"};
+    static const char *const heads[] = {[LAPSE_EXPLORE_ALL] = "explored all",
+                                        [LAPSE_EXPLORE_FOUND] = "found after",
+                                        [LAPSE_EXPLORE_MEMORY] = "bounded by --memory: not all,",
+                                        [LAPSE_EXPLORE_STOPPED] = "interrupted: not all,"};
     char states[32], faults[32] = "any number of faults";
     lapse_cli_number(found->counts.states, states);
     if (explored->faults >= 0) {

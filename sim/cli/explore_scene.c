@@ -12,15 +12,21 @@ static bool show_run(struct lapse_out *out, const struct lapse_cli_options *opti
                      const struct lapse_emitted *text, const char *id);
 static bool fails_with(const struct lapse_cli_result *result, const char *id);
 
-static const char *const words[] = {
-    [LAPSE_MOVE_ACQUIRE] = "acquires",       [LAPSE_MOVE_EXTEND] = "extends",
-    [LAPSE_MOVE_RELEASE] = "releases",       [LAPSE_MOVE_WRITE] = "writes",
-    [LAPSE_MOVE_ARRIVE] = "is decided:",     [LAPSE_MOVE_REPLY] = "is told:",
-    [LAPSE_MOVE_LATE] = "late, is decided:", [LAPSE_MOVE_LAND] = "its write arrives",
-    [LAPSE_MOVE_LOSE_CALL] = "loses its",    [LAPSE_MOVE_LOSE_LATE] = "lost is its late",
-    [LAPSE_MOVE_LOSE_WRITE] = "loses its write",
-    [LAPSE_MOVE_GIVE_UP] = "gives up its",   [LAPSE_MOVE_PAUSE] = "is paused",
-    [LAPSE_MOVE_WAKE] = "wakes",             [LAPSE_MOVE_CRASH] = "crashes, begins again"};
+static const char *const words[] = {[LAPSE_MOVE_ACQUIRE] = "acquires",
+                                    [LAPSE_MOVE_EXTEND] = "extends",
+                                    [LAPSE_MOVE_RELEASE] = "releases",
+                                    [LAPSE_MOVE_WRITE] = "writes",
+                                    [LAPSE_MOVE_ARRIVE] = "is decided:",
+                                    [LAPSE_MOVE_REPLY] = "is told:",
+                                    [LAPSE_MOVE_LATE] = "late, is decided:",
+                                    [LAPSE_MOVE_LAND] = "its write arrives",
+                                    [LAPSE_MOVE_LOSE_CALL] = "loses its",
+                                    [LAPSE_MOVE_LOSE_LATE] = "lost is its late",
+                                    [LAPSE_MOVE_LOSE_WRITE] = "loses its write",
+                                    [LAPSE_MOVE_GIVE_UP] = "gives up its",
+                                    [LAPSE_MOVE_PAUSE] = "is paused",
+                                    [LAPSE_MOVE_WAKE] = "wakes",
+                                    [LAPSE_MOVE_CRASH] = "crashes, begins again"};
 
 void lapse_cli_explore_moves(struct lapse_out *out, const struct lapse_plan_explore *protocol,
                              const struct lapse_explore_found *found) {

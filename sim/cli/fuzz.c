@@ -61,7 +61,11 @@ static int campaign(struct lapse_cli_fuzz *fuzz) {
     (void)sigaddset(&held, SIGTERM);
     (void)sigprocmask(SIG_BLOCK, &held, NULL);
     fuzz->began_ns = fuzz->shown_ns = fuzz->new_ns = lapse_cli_clock_ns();
-    if (mkdir(fuzz->options->findings, 0777) != 0 && errno != EEXIST) {
+    struct stat folder;
+    bool made = mkdir(fuzz->options->findings, 0777) == 0 ||
+                (errno == EEXIST && stat(fuzz->options->findings, &folder) == 0 &&
+                 S_ISDIR(folder.st_mode));
+    if (!made) {
         return lapse_cli_complain(LAPSE_EXIT_USAGE,
                                   "%s: the folder for findings cannot be made (%s)",
                                   fuzz->options->findings, strerror(errno));

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 #include "fuzz.h"
 #include "fuzz/skeleton.h"
 
-enum { ALIKE_MAX = 3, TRIES_MAX = 2000, SHRINK_SECONDS_MAX = 30, READ_BYTES = 65536 };
+enum { ALIKE_MAX = 3, TRIES_MAX = 2000, SHRINK_SECONDS_MAX = 20, READ_BYTES = 65536 };
 
 static size_t alike(struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *attempt,
                     struct lapse_cli_finding **ret_last);
@@ -133,7 +134,8 @@ static void shrink_apart(const struct lapse_cli_fuzz *fuzz, const struct lapse_a
                                                 .promise_strict =
                                                     fuzz->options->promise_strict};
     struct lapse_finding made;
-    (void)alarm(SHRINK_SECONDS_MAX);
+    const struct rlimit bound = {SHRINK_SECONDS_MAX, SHRINK_SECONDS_MAX};
+    (void)setrlimit(RLIMIT_CPU, &bound);
     enum lapse_status status =
         lapse_finding_make(attempt->text, attempt->text_bytes, fuzz->options->path_count > 0,
                            TRIES_MAX, &options, &made);

@@ -8,12 +8,13 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "fuzz.h"
 
-enum { READ_BYTES = 65536, RUN_SECONDS_MAX = 20, KEPT_BYTES = 32 << 20, DEATHS_MAX = 16 };
+enum { READ_BYTES = 65536, STRETCH_SECONDS_MAX = 60, KEPT_BYTES = 32 << 20, DEATHS_MAX = 16 };
 
 /* A process, and its stretch [at, end) of the round. */
 struct crew {
@@ -89,13 +90,14 @@ static void work(const struct lapse_cli_fuzz *fuzz, const struct crew *crew, int
     struct lapse_arena *arena = lapse_arena_open();
     struct lapse_diversity *diversity = calloc(1, sizeof *diversity);
     bool good = diversity != NULL;
+    const struct rlimit bound = {STRETCH_SECONDS_MAX, STRETCH_SECONDS_MAX};
+    (void)setrlimit(RLIMIT_CPU, &bound);
 #ifdef M_TRIM_THRESHOLD
     (void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
     (void)mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
 #endif
     for (size_t i = crew->at; good && i < crew->end; i++) {
         struct lapse_attempt attempt;
-        (void)alarm(RUN_SECONDS_MAX);
         good = lapse_campaign_attempt(fuzz->campaign,
                                       lapse_cli_fuzz_number(fuzz, fuzz->next + i), arena, diversity,
                                       &attempt) == LAPSE_OK &&
@@ -201,7 +203,8 @@ static enum lapse_status take_record(struct lapse_cli_fuzz *fuzz, const struct c
 /* Tells the run that a process died of, and starts another behind it. */
 static enum lapse_status take_death(struct lapse_cli_fuzz *fuzz, struct crew *crew, int status,
                                     struct lapse_error *err) {
-    struct lapse_attempt attempt = {.parent = -1, .outcome = LAPSE_TRIAL_BROKEN};
+    struct lapse_attempt attempt = {
+        .parent = -1, .outcome = LAPSE_TRIAL_BROKEN, .slack_ns = {-1, -1, -1}};
     struct lapse_emitted text = {.alloc = lapse_alloc_libc()};
     attempt.run = lapse_cli_fuzz_number(fuzz, fuzz->next + crew->at);
     if (WIFSIGNALED(status)) {

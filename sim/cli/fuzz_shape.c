@@ -3,9 +3,14 @@
 
 #include "fuzz.h"
 #include "runner.h"
+#include "scenarios/yaml.h"
 
 static int take_file(struct lapse_cli_fuzz *fuzz, const char *path,
                      const struct lapse_cli_target *target, size_t *taken);
+
+static const struct lapse_node *varied_document(const struct lapse_cli_file *file,
+                                                const struct lapse_plan *plan,
+                                                struct lapse_pool *pool);
 
 int lapse_cli_fuzz_shapes(struct lapse_cli_fuzz *fuzz, char *const *paths, size_t count) {
     struct lapse_cli_selection selection;
@@ -45,12 +50,17 @@ static int take_file(struct lapse_cli_fuzz *fuzz, const char *path,
     } else if (status != LAPSE_OK) {
         code = lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
     }
+    struct lapse_pool pool;
+    lapse_pool_init(&pool, lapse_alloc_libc());
     for (size_t i = 0; code == LAPSE_EXIT_PASSED && i < file.loaded.plan_count; i++) {
         const struct lapse_plan *plan = file.loaded.plans[i];
-        if (!lapse_cli_chosen(fuzz->options, target, plan)) {
-            continue;
+        const struct lapse_node *varied = varied_document(&file, plan, &pool);
+        bool again = varied != NULL && i > 0 &&
+                     file.loaded.plans[i - 1]->document == plan->document;
+        if (again || !lapse_cli_chosen(fuzz->options, target, plan) || plan->explore.on) {
+            continue; /* a protocol has no run to vary */
         }
-        status = lapse_campaign_shape(fuzz->campaign, plan, &err);
+        status = lapse_campaign_shape(fuzz->campaign, plan, varied, &err);
         if (status == LAPSE_NOMEM) {
             code = lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
         } else if (status != LAPSE_OK) {
@@ -58,6 +68,29 @@ static int take_file(struct lapse_cli_fuzz *fuzz, const char *path,
         }
         *taken += status == LAPSE_OK;
     }
+    lapse_pool_free(&pool);
     lapse_cli_file_close(&file);
     return code;
+}
+
+/* The tree of the plan's document, if it varies something and is no copy of another. */
+static const struct lapse_node *varied_document(const struct lapse_cli_file *file,
+                                                const struct lapse_plan *plan,
+                                                struct lapse_pool *pool) {
+    struct lapse_list documents = {.item_bytes = sizeof(struct lapse_document)};
+    struct lapse_diag_list diags;
+    const struct lapse_node *root = NULL;
+    if (plan->row < 0) {
+        return NULL;
+    }
+    lapse_diag_list_init(&diags, pool->alloc);
+    if (lapse_yaml_parse(pool, "shape", file->loaded.text, file->loaded.text_bytes, &documents,
+                         &diags) &&
+        (size_t)plan->document < documents.count) {
+        root = ((const struct lapse_document *)lapse_list_at(&documents, (size_t)plan->document))
+                   ->root;
+    }
+    lapse_list_free(pool->alloc, &documents);
+    lapse_diag_list_free(&diags);
+    return lapse_node_get(root, "like") == NULL ? root : NULL;
 }

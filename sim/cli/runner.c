@@ -225,21 +225,3 @@ static void tell_bound(struct lapse_cli_result *result) {
                    lapse_span_print((struct lapse_span){last->at.ns}, at), bound);
     result->view.why = result->why;
 }
-
-int lapse_cli_one_target(const struct lapse_cli_options *options, const char *wanted,
-                         int (*work)(const struct lapse_cli_options *options,
-                                     const struct lapse_cli_target *target)) {
-    struct lapse_cli_selection selection;
-    struct lapse_error err = {0};
-    enum lapse_status status = lapse_cli_select(options->paths, 1, &selection, &err);
-    int code;
-    if (status != LAPSE_OK) {
-        code = lapse_cli_complain(LAPSE_EXIT_MISTAKES, "%s", err.message);
-    } else if (selection.count != 1) {
-        code = lapse_cli_complain(LAPSE_EXIT_USAGE, "%s", wanted);
-    } else {
-        code = work(options, &selection.targets[0]);
-    }
-    lapse_cli_selection_free(&selection);
-    return code;
-}

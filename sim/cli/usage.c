@@ -17,7 +17,8 @@ static void print_option(const struct lapse_cli_option *option) {
     (void)snprintf(left, sizeof left, "%s%s%s%s%s%s", option->letter != 0 ? letter : "",
                    option->letter != 0 && option->name != NULL ? ", " : "",
                    option->name != NULL ? "--" : "", option->name != NULL ? option->name : "",
-                   option->value != NULL ? " " : "", option->value != NULL ? option->value : "");
+                   option->value != NULL && option->value[0] != '[' ? " " : "",
+                   option->value != NULL ? option->value : "");
     printf("  %-22s %s\n", left, option->sentence);
 }
 

@@ -63,7 +63,7 @@ static enum lapse_status look_at_file(struct lapse_cli_witnesses *witnesses,
     enum lapse_status status = lapse_cli_read(target->path, &file, &unread);
     for (size_t i = 0; status == LAPSE_OK && i < file.plan_count; i++) {
         const struct lapse_plan *plan = file.plans[i];
-        if (plan->row <= 0 && lapse_cli_chosen(options, target, plan)) {
+        if (plan->row <= 0 && !plan->explore.on && lapse_cli_chosen(options, target, plan)) {
             look_at_plan(witnesses, plan, target->path);
         }
     }

@@ -42,7 +42,8 @@ static enum lapse_status late(struct making *making, int32_t who);
 static void begin_write(struct making *making, struct client *client);
 static void land(struct making *making, struct client *client);
 static void lose_call(const struct scope *scope, struct client *client);
-static void give_up(const struct scope *scope, struct client *client, bool other);
+static void give_up(const struct scope *scope, struct client *client);
+static void reown(struct client *client);
 static void crash(const struct scope *scope, struct client *client);
 static enum lapse_status tick(struct making *making, move_code move);
 static uint8_t count_down(const struct scope *scope, uint8_t countdown, int32_t by);
@@ -138,7 +139,7 @@ static void befall(struct making *making, struct client *client, move_code move)
         break;
     case LAPSE_MOVE_GIVE_UP:
         told->verb = verb_of(client->call);
-        give_up(scope, client, false);
+        give_up(scope, client);
         break;
     case LAPSE_MOVE_CRASH:
         crash(scope, client);
@@ -350,27 +351,37 @@ static void land(struct making *making, struct client *client) {
 static void lose_call(const struct scope *scope, struct client *client) {
     bool release = client->call == CALL_RELEASE;
     client->call = CALL_NONE;
-    client->owns = client->owns && !(release && scope->fresh_owner);
+    if (release && scope->fresh_owner) {
+        reown(client);
+    }
 }
 
 /* A request that nobody waits for any more; an answer to nobody is nothing. */
-static void give_up(const struct scope *scope, struct client *client, bool other) {
+static void give_up(const struct scope *scope, struct client *client) {
     bool release = client->call == CALL_RELEASE;
     if (release || client->call == CALL_ACQUIRE || client->call == CALL_EXTEND) {
         client->late = client->call;
         client->late_token = client->call_token;
-        client->late_other = other;
+        client->late_other = false;
     }
     client->call = CALL_NONE;
-    client->owns = client->owns && !(release && scope->fresh_owner);
+    if (release && scope->fresh_owner) {
+        reown(client);
+    }
 }
 
-/* The next incarnation knows nothing. What it had sent is under way, and what it held is held by
- * one who is gone. */
-static void crash(const struct scope *scope, struct client *client) {
+/* The client goes on under another owner text. What it holds, and what it has sent and does not
+ * wait for, is that of one who is gone. */
+static void reown(struct client *client) {
+    client->owns = false;
     client->late_other = true;
-    give_up(scope, client, true);
-    client->believes = client->owns = client->paused = false;
+}
+
+/* The next incarnation knows nothing. */
+static void crash(const struct scope *scope, struct client *client) {
+    give_up(scope, client);
+    reown(client);
+    client->believes = client->paused = false;
 }
 
 static enum lapse_status tick(struct making *making, move_code move) {

@@ -50,11 +50,14 @@ struct lapse_campaign;
 enum lapse_status lapse_campaign_open(const struct lapse_campaign_options *options,
                                       struct lapse_campaign **ret);
 void lapse_campaign_close(struct lapse_campaign *campaign);
-/* A plan that runs start from: with one, none is drawn anew, and only what happens to its
- * clients is changed, never what they do. What it expects of answers is left out: a client that
- * gets another one stops. OK; NOMEM; INVALID: the language has no words for it (err). */
+/* A plan that runs start from: with one, none is drawn anew, and only what happens to its clients
+ * is changed, never what they do. What it expects of answers is left out: a client that gets
+ * another one stops. `document` (NULL: the plan is written out) is what it was loaded from, whose
+ * `vary` is drawn. OK; NOMEM; INVALID: the language has no words for it (err). */
 enum lapse_status lapse_campaign_shape(struct lapse_campaign *campaign,
-                                       const struct lapse_plan *plan, struct lapse_error *err);
+                                       const struct lapse_plan *plan,
+                                       const struct lapse_node *document,
+                                       struct lapse_error *err);
 
 /* Makes run number `run` of the present round; counts what it draws in `diversity`. `arena` as in a
  * trial. OK or NOMEM; free *ret in both cases. */
