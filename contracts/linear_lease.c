@@ -25,8 +25,9 @@ static bool same(const void *ctx, const struct lapse_linear_call *a,
 static bool looks(const void *ctx, const int64_t *state, const struct lapse_linear_call *call);
 static bool changes(const void *ctx, const struct lapse_linear_call *call);
 
-lapse_linear_model lapse_lease_model(void) {
-    return (lapse_linear_model){.state_words = WORDS,
+lapse_linear_model lapse_lease_model(const struct lapse_linear_clocks *clocks) {
+    return (lapse_linear_model){.ctx = clocks,
+                                .state_words = WORDS,
                                 .start = start,
                                 .step = step,
                                 .same = same,
@@ -35,10 +36,10 @@ lapse_linear_model lapse_lease_model(void) {
 }
 
 static void start(const void *ctx, int64_t *ret_state) {
-    (void)ctx;
+    const struct lapse_linear_clocks *clocks = ctx;
     memset(ret_state, 0, WORDS * sizeof(*ret_state));
     ret_state[OWNER] = NOBODY;
-    ret_state[LAST_TOKEN] = -1; /* some systems count from 0 */
+    ret_state[LAST_TOKEN] = clocks->tokens_from_0 ? -1 : 0;
 }
 
 static bool step(const void *ctx, const int64_t *state, const struct lapse_linear_call *call,

@@ -128,7 +128,8 @@ Test(linear_model, of_a_key_is_searched_as_trying_all_orders_does) {
 }
 
 Test(linear_model, of_a_lease_is_searched_as_trying_all_orders_does) {
-    lapse_linear_model model = lapse_lease_model();
+    const struct lapse_linear_clocks clocks = {0};
+    lapse_linear_model model = lapse_lease_model(&clocks);
     int accepted = 0;
     for (int64_t seed = 0; seed < ROUNDS; seed++) {
         struct draw draw = {(uint64_t)seed};

@@ -14,6 +14,7 @@ struct lapse_linear_clocks {
     bool last_record; /* if_version looks at the last record, be it a tombstone or a marker */
     bool remembers;   /* ... at a revision that may outlive the entry */
     bool deletes_all; /* a delete of what is absent is done */
+    bool tokens_from_0; /* the first token may be 0 */
 };
 
 /* ---- Texts by number, in the order of their coming: names, values, owners. */
@@ -141,7 +142,7 @@ enum lapse_lease_arg {
     LAPSE_LEASE_AGAIN, /* acquire: 1, a grant held already; 0, a new one; -1: not told */
     LAPSE_LEASE_EPHEMERAL
 };
-lapse_linear_model lapse_lease_model(void);
+lapse_linear_model lapse_lease_model(const struct lapse_linear_clocks *clocks);
 char *lapse_lease_print(const struct lapse_linear_store *store,
                         const struct lapse_linear_call *call, char *buf);
 

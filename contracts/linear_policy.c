@@ -7,7 +7,7 @@ enum { RESOLUTION_MS = 1, RESOLUTION_S = 2 };
 enum { PLAIN_SET_KEEP = 1, PLAIN_SET_CALL = 2, OWN_TERM_IGNORED = 2 };
 enum { ZERO_INVALID = 0, ZERO_ENDED = 1 };
 enum { REVISION_STORE = 2, REVISION_KEY = 3, IF_VERSION_LAST = 1, IF_VERSION_REMEMBERED = 2 };
-enum { TOKEN_WRITE = 2, RELEASE_ENDED_RELEASED = 1, WALL_BACK_MOVES = 1 };
+enum { TOKEN_OF_NAME = 1, TOKEN_WRITE = 2, RELEASE_ENDED_RELEASED = 1, WALL_BACK_MOVES = 1 };
 static const int64_t MS = 1000000, SWEEP_NS = 250 * 1000000;
 
 static bool any_bucket(const struct lapse_linear_split *split,
@@ -78,6 +78,7 @@ void lapse_linear_policy_clocks(const struct lapse_linear_split *split,
     unsigned condition = lapse_linear_policy(split, LAPSE_POLICY_IF_VERSION);
     ret->last_record = condition == IF_VERSION_LAST;
     ret->remembers = condition == IF_VERSION_REMEMBERED;
+    ret->tokens_from_0 = lapse_linear_policy(split, LAPSE_POLICY_TOKEN) == TOKEN_OF_NAME;
     ret->deletes_all = lapse_linear_policy(split, LAPSE_POLICY_DELETE_ENDED) != 0;
 }
 

@@ -142,8 +142,9 @@ static bool problem_model(struct lapse_linear_problems *problems,
         problem->model = lapse_string_model(tree);
         return tree != NULL;
     }
-    problem->model = problem->kind == LAPSE_LINEAR_KEY ? lapse_key_model(&problems->store->clocks)
-                     : problem->kind == LAPSE_LINEAR_LEASE ? lapse_lease_model()
+    const struct lapse_linear_clocks *clocks = &problems->store->clocks;
+    problem->model = problem->kind == LAPSE_LINEAR_KEY     ? lapse_key_model(clocks)
+                     : problem->kind == LAPSE_LINEAR_LEASE ? lapse_lease_model(clocks)
                                                            : lapse_register_model();
     return true;
 }

@@ -14,7 +14,8 @@ struct given {
     struct lapse_bucket_config words;
 };
 
-static bool key_answered(const struct lapse_linear_part *part, bool *ret_tells);
+static bool key_answered(const struct lapse_linear_split *split,
+                         const struct lapse_linear_part *part, bool *ret_tells);
 static bool lease_answered(const struct lapse_linear_part *part, bool *ret_tells);
 static bool certain(const struct lapse_answer *answer, const int *statuses, size_t count,
                     bool *ret_tells);
@@ -68,7 +69,7 @@ bool lapse_linear_split_key(struct lapse_linear_split *split, struct lapse_linea
                             const struct lapse_linear_part *part) {
     struct lapse_linear_call call = part->call;
     bool tells;
-    call.open = !key_answered(part, &tells);
+    call.open = !key_answered(split, part, &tells);
     if (!tells || split->no_keys) {
         return true;
     }
@@ -94,7 +95,8 @@ bool lapse_linear_split_key(struct lapse_linear_split *split, struct lapse_linea
 }
 
 /* Whether the answer is certain. *ret_tells: whether the call tells anything at all. */
-static bool key_answered(const struct lapse_linear_part *part, bool *ret_tells) {
+static bool key_answered(const struct lapse_linear_split *split,
+                         const struct lapse_linear_part *part, bool *ret_tells) {
     static const int statuses[] = {LAPSE_OK, LAPSE_ABSENT, LAPSE_EXISTS, LAPSE_CONFLICT};
     const struct lapse_command *command = part->command;
     bool reads = key_op(command->verb) == LAPSE_KEY_READ;
@@ -104,7 +106,8 @@ static bool key_answered(const struct lapse_linear_part *part, bool *ret_tells) 
         *ret_tells = false; /* the revision may be gone, or the key */
     }
     if (answered && *ret_tells && part->answer->status == LAPSE_CONFLICT &&
-        !command->u.write.has_if_version) {
+        !command->u.write.has_if_version && command->request.len > 0 &&
+        lapse_linear_policy(split, LAPSE_POLICY_REQUEST) != 0) {
         *ret_tells = false; /* it was sent before, under its request id */
     }
     return answered;

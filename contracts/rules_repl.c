@@ -64,9 +64,18 @@ bool lapse_rule_repl_01_holds(const struct lapse_trackers *trackers,
 
 /* ---- REPL-02: the next leader keeps every end. */
 
+/* Another policy may move what strict calls an end, leader or not; then it is not known what the
+ * next leader has to keep. */
+static bool is_strict(const struct lapse_trackers *trackers) {
+    for (size_t i = 0; i < LAPSE_POLICIES; i++)
+        if (trackers->setup->policies.value[i] != 0)
+            return false;
+    return true;
+}
+
 static bool repl_02_concerns(const struct lapse_trackers *trackers,
                              const struct lapse_look *look) {
-    if (trackers->roles.changed == NULL)
+    if (trackers->roles.changed == NULL || !is_strict(trackers))
         return false;
     if (look->key != NULL)
         return (look->state == LAPSE_TRACKED_LIVE || look->state == LAPSE_TRACKED_ENDED) &&

@@ -26,6 +26,7 @@ static bool fails_alike(struct making *m, size_t *ret_events, enum lapse_status 
 static bool take_line(struct making *m, const char *section, enum lapse_status *status);
 static bool take_word(struct making *m, const char *word, enum lapse_status *status);
 static size_t lines_of(const struct making *m);
+static size_t faults_of(const struct making *m);
 static enum lapse_status write_text(struct making *m, const char *comment, size_t bytes);
 
 enum lapse_status lapse_finding_make(const char *text, size_t bytes, bool keeps_shape,
@@ -121,7 +122,8 @@ static enum lapse_status make_shaped(struct making *m) {
             less = take_word(m, words[i], &status) || less;
         }
     }
-    m->ret->steps = m->ret->faults = lines_of(m);
+    m->ret->steps = lines_of(m);
+    m->ret->faults = faults_of(m);
     m->ret->minimal = m->ret->tries < m->tries_max;
     if (status == LAPSE_OK && fails_alike(m, &m->ret->events, &status)) {
         int len = snprintf(comment, sizeof comment, "# %s, found by adding this to a shape.\n",
@@ -184,6 +186,17 @@ static size_t lines_of(const struct making *m) {
     const struct lapse_node *steps = lapse_node_get(m->document, "steps");
     const struct lapse_node *faults = lapse_node_get(m->document, "faults");
     return (steps != NULL ? steps->count : 0) + (faults != NULL ? faults->count : 0);
+}
+
+/* Lines that are no calls of the shape. */
+static size_t faults_of(const struct making *m) {
+    const struct lapse_node *steps = lapse_node_get(m->document, "steps");
+    const struct lapse_node *faults = lapse_node_get(m->document, "faults");
+    size_t count = faults != NULL ? faults->count : 0;
+    for (size_t i = 0; steps != NULL && i < steps->count; i++) {
+        count += !lapse_shape_calls(steps->items[i]);
+    }
+    return count;
 }
 
 static enum lapse_status write_text(struct making *m, const char *comment, size_t bytes) {

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+static const int64_t SPAN_NS_MAX = INT64_MAX / 4;
 enum {
     CHANGES_MAX = 4,
     LINES_MAX = 400,
@@ -309,7 +310,10 @@ static void add_fault(struct lapse_generator *g, const struct lists *lists) {
         g->now_ns = g->landmarks[draw(g, g->landmark_count, 13)];
     }
     if (lists->span_count > 0) {
-        (void)lapse_tree_read_span(*lists->spans[draw(g, lists->span_count, 17)], &g->span_ns);
+        int64_t span_ns = 0;
+        bool read =
+            lapse_tree_read_span(*lists->spans[draw(g, lists->span_count, 17)], &span_ns);
+        g->span_ns = read && span_ns <= SPAN_NS_MAX ? span_ns : g->span_ns;
     }
     g->anywhere = true;
     lapse_gen_fault(g);

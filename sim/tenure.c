@@ -71,7 +71,7 @@ bool lapse_sim_tenure_reopen(struct lapse_world *world, int32_t step) {
     node->fell_opening = node->trouble.dead;
     node->trouble.dead = false; /* a crash that was placed inside the opening is over with it */
     if (status != LAPSE_IO && status != LAPSE_CORRUPT && status != LAPSE_VERSION &&
-        status != LAPSE_UNKNOWN && status != LAPSE_RANGE) {
+        status != LAPSE_UNKNOWN && !(status == LAPSE_RANGE && node->shifts)) {
         lapse_world_fail(world, status, "the store does not open again: %s", err.message);
         return false;
     }

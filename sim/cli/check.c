@@ -66,7 +66,7 @@ static int finish(struct lapse_cli_check_work *work) {
     totals->seed = work->options->seed;
     totals->exit_code = exit_code(totals);
     bool written = lapse_cli_certificate_write(work->options->certificate, &work->certificates);
-    int code = written ? totals->exit_code : LAPSE_EXIT_USAGE;
+    int code = written ? totals->exit_code : LAPSE_EXIT_BUG;
     const char *replay = work->replay.len > 0 ? work->replay.text : NULL;
     return lapse_cli_sinks_write(&work->sinks, totals, replay) ? code : LAPSE_EXIT_BUG;
 }

@@ -11,13 +11,17 @@ int lapse_cli_explore_margins(const struct lapse_cli_options *options,
                               const struct lapse_plan *plan) {
     struct lapse_plan_explore protocol = plan->explore;
     struct lapse_out out;
+    if (!protocol.careful) {
+        return lapse_cli_complain(LAPSE_EXIT_USAGE,
+                                  "%s:%d: only careful clients have a margin; add `careful: true`",
+                                  plan->file, plan->line_first);
+    }
     lapse_out_init(&out, lapse_alloc_libc());
     (void)lapse_out_safe_text(&out, plan->file);
     lapse_out_format(&out, ":%d  ", plan->line_first);
     (void)lapse_out_safe_text(&out, plan->name);
     lapse_out_format(&out, "\n  %-10s %-10s %14s %14s\n", "clocks off", "margin", "states",
                      "two may act");
-    protocol.careful = true;
     int code = LAPSE_EXIT_PASSED;
     for (int64_t ns = 0; ns <= plan->explore.clock_ns && code == LAPSE_EXIT_PASSED;
          ns += protocol.grain_ns) {
@@ -46,16 +50,23 @@ static int one_bound(struct lapse_out *out, const struct lapse_cli_options *opti
         }
         uint64_t count = found.counts.two_act;
         bool whole = found.end == LAPSE_EXPLORE_ALL;
+        bool broken = found.end == LAPSE_EXPLORE_FOUND;
         lapse_out_format(out, "  %-10s %-10s %14s %14s%s\n", clock,
                          lapse_span_print((struct lapse_span){ns}, margin),
                          lapse_cli_number(found.counts.states, states),
                          lapse_cli_number(count, two),
-                         whole ? (count == 0 ? "   safe" : "") : "   not all states were seen");
+                         whole    ? (count == 0 ? "   safe" : "")
+                         : broken ? "   the store breaks a contract: explore it without --margin"
+                                  : "   not all states were seen");
         lapse_explored_free(&found);
+        if (broken) {
+            return LAPSE_EXIT_VIOLATED;
+        }
         if (!whole || count == 0) {
             return whole ? LAPSE_EXIT_PASSED : LAPSE_EXIT_INCONCLUSIVE;
         }
     }
-    lapse_out_format(out, "  %-10s no margin below `for` is enough\n", clock);
+    lapse_out_format(out, "  %-10s no margin below `for`%s is enough\n", clock,
+                     protocol->renew_ns > 0 ? " less `renew`" : "");
     return LAPSE_EXIT_PASSED;
 }

@@ -60,12 +60,17 @@ static int run_all(struct orders *orders, uint64_t most) {
         } else if (orders->options->has_nth && code != LAPSE_EXIT_BUG) {
             code = LAPSE_EXIT_PASSED;
         }
-        more = note_choices(orders, &result) &&
-               lapse_choices_next(orders->list, &orders->count, WIDE, &orders->narrowed);
+        bool noted = note_choices(orders, &result);
+        if (!noted && code == LAPSE_EXIT_PASSED) {
+            code = lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
+        }
+        more = noted && lapse_choices_next(orders->list, &orders->count, WIDE, &orders->narrowed);
         lapse_cli_result_free(&result);
     }
     if (!orders->options->has_nth) {
-        claim(orders, code, !more);
+        if (code != LAPSE_EXIT_BUG) {
+            claim(orders, code, !more);
+        }
         bool whole = !more && !orders->narrowed;
         return code == LAPSE_EXIT_PASSED && !whole ? LAPSE_EXIT_INCONCLUSIVE : code;
     }

@@ -105,6 +105,7 @@ static bool show_run(struct lapse_out *out, const struct lapse_cli_options *opti
         if (same) {
             struct lapse_style style = lapse_cli_style(options);
             lapse_out_format(out, "  as a scenario:\n\n%s\n", text->text);
+            result.view.replay = "lapse replay found.yaml:1 --seed 1, once it is saved there";
             lapse_format_find("pretty")->scenario(out, &style, &result.view);
         }
         lapse_cli_result_free(&result);

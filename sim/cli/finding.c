@@ -57,8 +57,8 @@ static enum lapse_status name_it(const struct lapse_shrunk *shrunk, char *ret_pa
         return lapse_error_set(err, LAPSE_IO, "the folder %s cannot be made (%s)", folder,
                                strerror(errno));
     }
-    (void)snprintf(ret_path, LAPSE_CLI_PATH_MAX, "%s/%s-%04x.yaml", folder, shrunk->signature.id,
-                   (unsigned)(lapse_digest_value(&digest) & 0xFFFFU));
+    (void)snprintf(ret_path, LAPSE_CLI_PATH_MAX, "%s/%s-%08x.yaml", folder, shrunk->signature.id,
+                   (unsigned)(lapse_digest_value(&digest) & 0xFFFFFFFFU));
     return LAPSE_OK;
 }
 

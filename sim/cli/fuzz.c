@@ -11,7 +11,7 @@
 
 #include "fuzz.h"
 
-enum { FIRST_ROUND = 32 };
+enum { FIRST_ROUND = 32, NAME_BYTES = 40 };
 
 static int campaign(struct lapse_cli_fuzz *fuzz);
 static size_t round_of(const struct lapse_cli_fuzz *fuzz);
@@ -62,6 +62,12 @@ static int campaign(struct lapse_cli_fuzz *fuzz) {
     (void)sigprocmask(SIG_BLOCK, &held, NULL);
     fuzz->began_ns = fuzz->shown_ns = fuzz->new_ns = lapse_cli_clock_ns();
     struct stat folder;
+    if (strlen(fuzz->options->findings) + NAME_BYTES > LAPSE_CLI_FINDING_PATH_MAX) {
+        return lapse_cli_complain(LAPSE_EXIT_USAGE,
+                                  "--findings: the path is longer than %d bytes; give a shorter "
+                                  "one",
+                                  (int)LAPSE_CLI_FINDING_PATH_MAX - NAME_BYTES);
+    }
     bool made = mkdir(fuzz->options->findings, 0777) == 0 ||
                 (errno == EEXIST && stat(fuzz->options->findings, &folder) == 0 &&
                  S_ISDIR(folder.st_mode));
@@ -69,6 +75,9 @@ static int campaign(struct lapse_cli_fuzz *fuzz) {
         return lapse_cli_complain(LAPSE_EXIT_USAGE,
                                   "%s: the folder for findings cannot be made (%s)",
                                   fuzz->options->findings, strerror(errno));
+    }
+    if (!lapse_cli_fuzz_stats_free(fuzz->options->findings, &err)) {
+        return lapse_cli_complain(LAPSE_EXIT_USAGE, "%s", err.message);
     }
     lapse_cli_fuzz_begin(fuzz);
     while (status == LAPSE_OK && !is_over(fuzz)) {

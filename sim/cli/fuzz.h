@@ -55,6 +55,8 @@ void lapse_cli_fuzz_begin(const struct lapse_cli_fuzz *fuzz);
 void lapse_cli_fuzz_status(struct lapse_cli_fuzz *fuzz, bool last);
 void lapse_cli_fuzz_end(const struct lapse_cli_fuzz *fuzz);
 /* fuzz_stats.c. */
+/* Whether stats.json may be written there: none is, or a campaign's. False: err says so. */
+bool lapse_cli_fuzz_stats_free(const char *folder, struct lapse_error *err);
 enum lapse_status lapse_cli_fuzz_stats(const struct lapse_cli_fuzz *fuzz, const char *folder,
                                        struct lapse_error *err);
 /* fuzz_shape.c: the documents of the path, as shapes. Returns an exit code; 0: done. */

@@ -16,7 +16,13 @@
 #include "fuzz.h"
 #include "fuzz/skeleton.h"
 
-enum { ALIKE_MAX = 3, TRIES_MAX = 2000, SHRINK_SECONDS_MAX = 20, READ_BYTES = 65536 };
+enum {
+    SAME_NAMES_MAX = 99,
+    ALIKE_MAX = 3,
+    TRIES_MAX = 2000,
+    SHRINK_SECONDS_MAX = 20,
+    READ_BYTES = 65536
+};
 
 static size_t alike(struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *attempt,
                     struct lapse_cli_finding **ret_last);
@@ -25,6 +31,7 @@ static void shrink(const struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *
 static void shrink_apart(const struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *attempt,
                          int fd);
 static bool grouped(struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding);
+static bool is_there(const struct lapse_cli_finding *finding);
 static enum lapse_status save(const struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding,
                               struct lapse_error *err);
 
@@ -77,7 +84,8 @@ static size_t alike(struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *att
     size_t count = 0;
     for (size_t i = 0; i < fuzz->finding_count; i++) {
         struct lapse_cli_finding *finding = &fuzz->findings[i];
-        bool both_broken = finding->signature.id == NULL && attempt->signature.id == NULL;
+        bool both_broken = finding->signature.id == NULL && attempt->signature.id == NULL &&
+                           strcmp(finding->why, attempt->why) == 0;
         if (both_broken || lapse_trial_same(&finding->signature, &attempt->signature)) {
             *ret_last = finding;
             count += finding->count < ALIKE_MAX ? (size_t)finding->count : ALIKE_MAX;
@@ -118,9 +126,12 @@ static void shrink(const struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *
     int status = 0;
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    if (head == sizeof told && finding->text.len > 0) {
+    if (head == sizeof told && finding->text.len == told.text.bytes && !finding->text.failed) {
         finding->shrunk = true;
         finding->made = told;
+        finding->made.text = (struct lapse_emitted){0}; /* its memory was the process's */
+    } else {
+        finding->text.len = 0; /* the process fell: what was drawn is saved as it is */
     }
 }
 
@@ -169,13 +180,44 @@ static enum lapse_status save(const struct lapse_cli_fuzz *fuzz, struct lapse_cl
         return lapse_error_set(err, LAPSE_IO, "%s: the folder for findings cannot be made (%s)",
                                folder, strerror(errno));
     }
-    (void)snprintf(finding->path, sizeof finding->path, "%s/%s-%06" PRIx64 ".yaml", folder, id,
-                   finding->skeleton & 0xffffff);
-    FILE *file = fopen(finding->path, "w");
-    bool good = file != NULL &&
-                fwrite(finding->text.text, 1, finding->text.len, file) == finding->text.len;
-    good = (file == NULL || fclose(file) == 0) && good;
-    return good ? LAPSE_OK
-                : lapse_error_set(err, LAPSE_IO, "%s: the finding cannot be saved (%s)",
-                                  finding->path, strerror(errno));
+    for (int n = 1; n <= SAME_NAMES_MAX; n++) {
+        char more[16] = "";
+        if (n > 1) {
+            (void)snprintf(more, sizeof more, "-%d", n);
+        }
+        (void)snprintf(finding->path, sizeof finding->path, "%s/%s-%06" PRIx64 "%s.yaml", folder,
+                       id, finding->skeleton & 0xffffff, more);
+        FILE *file = fopen(finding->path, "wx");
+        if (file == NULL && errno == EEXIST) {
+            if (is_there(finding)) {
+                return LAPSE_OK;
+            }
+            continue; /* a person's, or another finding's */
+        }
+        bool good = file != NULL &&
+                    fwrite(finding->text.text, 1, finding->text.len, file) == finding->text.len;
+        good = (file == NULL || fclose(file) == 0) && good;
+        return good ? LAPSE_OK
+                    : lapse_error_set(err, LAPSE_IO, "%s: the finding cannot be saved (%s)",
+                                      finding->path, strerror(errno));
+    }
+    return lapse_error_set(err, LAPSE_LIMIT,
+                           "%s: %d other files have this name already; move them away",
+                           finding->path, (int)SAME_NAMES_MAX);
+}
+
+/* Whether the file of that name is this very finding, saved before. */
+static bool is_there(const struct lapse_cli_finding *finding) {
+    FILE *file = fopen(finding->path, "r");
+    size_t at = 0;
+    int byte = 0;
+    while (file != NULL && (byte = fgetc(file)) != EOF && at < finding->text.len &&
+           byte == (unsigned char)finding->text.text[at]) {
+        at++;
+    }
+    bool same = file != NULL && byte == EOF && at == finding->text.len;
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return same;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,7 +15,7 @@
 
 #include "fuzz.h"
 
-enum { READ_BYTES = 65536, STRETCH_SECONDS_MAX = 60, KEPT_BYTES = 32 << 20, DEATHS_MAX = 16 };
+enum { READ_BYTES = 65536, RUN_SECONDS_MAX = 60, KEPT_BYTES = 32 << 20, DEATHS_MAX = 16 };
 
 /* A process, and its stretch [at, end) of the round. */
 struct crew {
@@ -26,14 +27,18 @@ struct crew {
 
 static bool start(const struct lapse_cli_fuzz *fuzz, struct crew *crew);
 static void work(const struct lapse_cli_fuzz *fuzz, const struct crew *crew, int fd);
+static void bound_run(void);
 static bool send_all(int fd, const void *bytes, size_t count);
 static bool hear(struct crew *crew);
-static enum lapse_status take_in(struct lapse_cli_fuzz *fuzz, struct crew *crew,
+static enum lapse_status make_whole(const struct lapse_cli_fuzz *fuzz, struct crew *crew,
+                                    struct lapse_error *err);
+static enum lapse_status take_in(struct lapse_cli_fuzz *fuzz, const struct crew *crew,
                                  struct lapse_error *err);
+static size_t record_bytes(const struct crew *crew, size_t at);
 static enum lapse_status take_record(struct lapse_cli_fuzz *fuzz, const struct crew *crew,
                                      size_t *at, struct lapse_error *err);
-static enum lapse_status take_death(struct lapse_cli_fuzz *fuzz, struct crew *crew, int status,
-                                    struct lapse_error *err);
+static enum lapse_status tell_death(const struct lapse_cli_fuzz *fuzz, struct crew *crew,
+                                    int status, struct lapse_error *err);
 
 enum lapse_status lapse_cli_fuzz_round(struct lapse_cli_fuzz *fuzz, size_t count,
                                        struct lapse_error *err) {
@@ -58,6 +63,9 @@ enum lapse_status lapse_cli_fuzz_round(struct lapse_cli_fuzz *fuzz, size_t count
                 running--;
             }
         }
+    }
+    for (size_t i = 0; i < jobs && status == LAPSE_OK; i++) {
+        status = make_whole(fuzz, &crews[i], err);
     }
     for (size_t i = 0; i < jobs; i++) {
         if (status == LAPSE_OK) {
@@ -89,15 +97,14 @@ static void work(const struct lapse_cli_fuzz *fuzz, const struct crew *crew, int
     const lapse_alloc *alloc = lapse_alloc_libc();
     struct lapse_arena *arena = lapse_arena_open();
     struct lapse_diversity *diversity = calloc(1, sizeof *diversity);
-    bool good = diversity != NULL;
-    const struct rlimit bound = {STRETCH_SECONDS_MAX, STRETCH_SECONDS_MAX};
-    (void)setrlimit(RLIMIT_CPU, &bound);
+    bool good = diversity != NULL && arena != NULL;
 #ifdef M_TRIM_THRESHOLD
     (void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
     (void)mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
 #endif
     for (size_t i = crew->at; good && i < crew->end; i++) {
         struct lapse_attempt attempt;
+        bound_run();
         good = lapse_campaign_attempt(fuzz->campaign,
                                       lapse_cli_fuzz_number(fuzz, fuzz->next + i), arena, diversity,
                                       &attempt) == LAPSE_OK &&
@@ -108,6 +115,17 @@ static void work(const struct lapse_cli_fuzz *fuzz, const struct crew *crew, int
     }
     good = good && send_all(fd, diversity, sizeof *diversity);
     _exit(good ? 0 : LAPSE_EXIT_BUG);
+}
+
+/* By processor time, of each run by itself: how many it shares its process with does not count. */
+static void bound_run(void) {
+    struct rusage used;
+    struct rlimit bound;
+    if (getrusage(RUSAGE_SELF, &used) == 0 && getrlimit(RLIMIT_CPU, &bound) == 0) {
+        bound.rlim_cur =
+            (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + RUN_SECONDS_MAX;
+        (void)setrlimit(RLIMIT_CPU, &bound);
+    }
 }
 
 static bool send_all(int fd, const void *bytes, size_t count) {
@@ -138,51 +156,86 @@ static bool hear(struct crew *crew) {
     return false;
 }
 
-static enum lapse_status take_in(struct lapse_cli_fuzz *fuzz, struct crew *crew,
-                                 struct lapse_error *err) {
-    enum lapse_status status = LAPSE_OK;
-    for (int deaths = 0; status == LAPSE_OK; deaths++) {
-        size_t at = 0;
+/* All records of the stretch, while the campaign is as it was when the round began: a process that
+ * died is told as a record of its run, and another makes the runs behind it. */
+static enum lapse_status make_whole(const struct lapse_cli_fuzz *fuzz, struct crew *crew,
+                                    struct lapse_error *err) {
+    size_t at = 0, run = crew->at;
+    for (int deaths = 0;; deaths++) {
         int ended = 0;
         while (waitpid(crew->pid, &ended, 0) < 0 && errno == EINTR) {
         }
-        while (status == LAPSE_OK && crew->at < crew->end) {
-            size_t before = at;
-            status = take_record(fuzz, crew, &at, err);
-            if (at == before) {
-                break;
-            }
-            crew->at++;
+        for (size_t bytes; run < crew->end && (bytes = record_bytes(crew, at)) > 0; run++) {
+            at += bytes;
         }
-        if (status == LAPSE_OK && crew->told.len - at == sizeof fuzz->diversity) {
-            struct lapse_diversity *drawn = malloc(sizeof *drawn);
-            if (drawn != NULL) {
-                memcpy(drawn, crew->told.text + at, sizeof *drawn);
-                lapse_diversity_join(&fuzz->diversity, drawn);
-            }
-            free(drawn);
+        if (crew->told.failed) {
+            return lapse_error_set(err, LAPSE_NOMEM, "memory ran out");
         }
-        if (status != LAPSE_OK || crew->at == crew->end || deaths == DEATHS_MAX) {
-            break;
+        if (run == crew->end) {
+            return LAPSE_OK;
         }
-        status = take_death(fuzz, crew, ended, err);
+        if (deaths == DEATHS_MAX) {
+            return lapse_error_set(err, LAPSE_LIMIT,
+                                   "%d processes of one round died, and %zu runs were not made; "
+                                   "see to the findings first",
+                                   (int)DEATHS_MAX, crew->end - run);
+        }
+        crew->told.len = at;
+        struct crew rest = *crew;
+        rest.at = run++;
+        enum lapse_status status = tell_death(fuzz, &rest, ended, err);
+        rest.at = run;
+        at = rest.told.len;
+        if (status == LAPSE_OK && run < crew->end && !start(fuzz, &rest)) {
+            status = lapse_error_set(err, LAPSE_IO, "no process for runs: %s", strerror(errno));
+        }
+        while (status == LAPSE_OK && run < crew->end && hear(&rest)) {
+        }
+        rest.at = crew->at;
+        *crew = rest;
+        if (status != LAPSE_OK || run == crew->end) {
+            return status;
+        }
+    }
+}
+
+static enum lapse_status take_in(struct lapse_cli_fuzz *fuzz, const struct crew *crew,
+                                 struct lapse_error *err) {
+    enum lapse_status status = LAPSE_OK;
+    size_t at = 0;
+    for (size_t i = crew->at; status == LAPSE_OK && i < crew->end; i++) {
+        status = take_record(fuzz, crew, &at, err);
+    }
+    if (status == LAPSE_OK && crew->told.len - at == sizeof fuzz->diversity) {
+        struct lapse_diversity *drawn = malloc(sizeof *drawn);
+        if (drawn != NULL) {
+            memcpy(drawn, crew->told.text + at, sizeof *drawn);
+            lapse_diversity_join(&fuzz->diversity, drawn);
+        }
+        free(drawn);
     }
     return status;
 }
 
-/* *at stays where it is if no whole record stands there. */
+/* Of the whole record that begins there; 0: none does. */
+static size_t record_bytes(const struct crew *crew, size_t at) {
+    struct lapse_attempt attempt;
+    size_t left = crew->told.len - at;
+    if (left < sizeof attempt) {
+        return 0;
+    }
+    memcpy(&attempt, crew->told.text + at, sizeof attempt);
+    size_t rest = attempt.state_count * sizeof *attempt.states +
+                  (attempt.text == NULL ? 0 : attempt.text_bytes);
+    return left - sizeof attempt < rest ? 0 : sizeof attempt + rest;
+}
+
 static enum lapse_status take_record(struct lapse_cli_fuzz *fuzz, const struct crew *crew,
                                      size_t *at, struct lapse_error *err) {
     struct lapse_attempt attempt;
-    if (crew->told.len - *at < sizeof attempt) {
-        return LAPSE_OK;
-    }
     memcpy(&attempt, crew->told.text + *at, sizeof attempt);
     size_t states = attempt.state_count * sizeof *attempt.states;
     size_t text = attempt.text == NULL ? 0 : attempt.text_bytes;
-    if (crew->told.len - *at - sizeof attempt < states + text) {
-        return LAPSE_OK;
-    }
     char *copy = malloc(states + text + 1);
     if (copy == NULL) {
         return lapse_error_set(err, LAPSE_NOMEM, "memory ran out");
@@ -200,34 +253,28 @@ static enum lapse_status take_record(struct lapse_cli_fuzz *fuzz, const struct c
     return status;
 }
 
-/* Tells the run that a process died of, and starts another behind it. */
-static enum lapse_status take_death(struct lapse_cli_fuzz *fuzz, struct crew *crew, int status,
-                                    struct lapse_error *err) {
+/* Adds a record of the run that a process died of. */
+static enum lapse_status tell_death(const struct lapse_cli_fuzz *fuzz, struct crew *crew,
+                                    int status, struct lapse_error *err) {
     struct lapse_attempt attempt = {
         .parent = -1, .outcome = LAPSE_TRIAL_BROKEN, .slack_ns = {-1, -1, -1}};
+    struct lapse_error why = {0};
     struct lapse_emitted text = {.alloc = lapse_alloc_libc()};
     attempt.run = lapse_cli_fuzz_number(fuzz, fuzz->next + crew->at);
-    if (WIFSIGNALED(status)) {
-        lapse_error_set(err, LAPSE_BUG, "the process died of signal %d", WTERMSIG(status));
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+        attempt.outcome = LAPSE_TRIAL_INCONCLUSIVE;
+        lapse_error_set(&why, LAPSE_LIMIT, "the run took more than %d s", (int)RUN_SECONDS_MAX);
+    } else if (WIFSIGNALED(status)) {
+        lapse_error_set(&why, LAPSE_BUG, "the process died of signal %d", WTERMSIG(status));
     } else {
-        lapse_error_set(err, LAPSE_BUG, "the process ended with code %d", WEXITSTATUS(status));
+        lapse_error_set(&why, LAPSE_BUG, "the process ended with code %d", WEXITSTATUS(status));
     }
-    memcpy(attempt.why, err->message, sizeof attempt.why);
+    memcpy(attempt.why, why.message, sizeof attempt.why);
     enum lapse_status done = lapse_campaign_document(fuzz->campaign, attempt.run, &text);
     attempt.text = text.text;
     attempt.text_bytes = text.bytes;
-    done = done == LAPSE_OK ? lapse_campaign_take(fuzz->campaign, &attempt) : done;
-    done = done == LAPSE_OK ? lapse_cli_fuzz_find(fuzz, &attempt, err) : done;
+    lapse_out_bytes(&crew->told, (const char *)&attempt, sizeof attempt);
+    lapse_out_bytes(&crew->told, text.text == NULL ? "" : text.text, text.bytes);
     lapse_emitted_free(&text);
-    crew->at++;
-    crew->told.len = 0;
-    if (done != LAPSE_OK || crew->at == crew->end) {
-        return done;
-    }
-    if (!start(fuzz, crew)) {
-        return lapse_error_set(err, LAPSE_IO, "no process for runs: %s", strerror(errno));
-    }
-    while (hear(crew)) {
-    }
-    return LAPSE_OK;
+    return done == LAPSE_NOMEM ? lapse_error_set(err, LAPSE_NOMEM, "memory ran out") : done;
 }

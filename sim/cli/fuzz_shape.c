@@ -42,6 +42,7 @@ static int take_file(struct lapse_cli_fuzz *fuzz, const char *path,
     struct lapse_cli_file file;
     struct lapse_error err = {0};
     int code = LAPSE_EXIT_PASSED;
+    int32_t document = -1;
     enum lapse_status status = lapse_cli_file_open(path, &file);
     if (status == LAPSE_INVALID) {
         const struct lapse_style style = lapse_cli_style(fuzz->options);
@@ -54,12 +55,14 @@ static int take_file(struct lapse_cli_fuzz *fuzz, const char *path,
     lapse_pool_init(&pool, lapse_alloc_libc());
     for (size_t i = 0; code == LAPSE_EXIT_PASSED && i < file.loaded.plan_count; i++) {
         const struct lapse_plan *plan = file.loaded.plans[i];
-        const struct lapse_node *varied = varied_document(&file, plan, &pool);
-        bool again = varied != NULL && i > 0 &&
-                     file.loaded.plans[i - 1]->document == plan->document;
-        if (again || !lapse_cli_chosen(fuzz->options, target, plan) || plan->explore.on) {
+        if (!lapse_cli_chosen(fuzz->options, target, plan) || plan->explore.on) {
             continue; /* a protocol has no run to vary */
         }
+        const struct lapse_node *varied = varied_document(&file, plan, &pool);
+        if (varied != NULL && document == plan->document) {
+            continue; /* a row of it stands for them all */
+        }
+        document = plan->document;
         status = lapse_campaign_shape(fuzz->campaign, plan, varied, &err);
         if (status == LAPSE_NOMEM) {
             code = lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");

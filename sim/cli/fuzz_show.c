@@ -97,7 +97,8 @@ static void print_finding(const struct lapse_cli_fuzz *fuzz,
     }
     (void)printf("saved     %s, seen %" PRIu64 " time%s\n", finding->path, finding->count,
                  finding->count == 1 ? "" : "s");
-    (void)printf("replay    lapse replay %s:1\n", finding->path);
+    (void)printf("replay    lapse replay %s:1%s\n", finding->path,
+                 fuzz->options->promise_strict ? " --promise strict" : "");
 }
 
 static void print_diversity(const struct lapse_cli_fuzz *fuzz) {

@@ -1,14 +1,40 @@
 /* stats.json: the numbers of a campaign for other programs. What the clock says is kept out, so
  * that two campaigns of one seed and so many runs write the same bytes. */
+#define _POSIX_C_SOURCE 200809L
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "fuzz.h"
 
 static void write_findings(FILE *file, const struct lapse_cli_fuzz *fuzz);
 static void write_diversity(FILE *file, const struct lapse_cli_fuzz *fuzz);
+
+bool lapse_cli_fuzz_stats_free(const char *folder, struct lapse_error *err) {
+    static const char begin[] = "{\"lapse\": \"";
+    char path[LAPSE_CLI_FINDING_PATH_MAX], head[sizeof begin] = "";
+    struct stat found;
+    (void)snprintf(path, sizeof path, "%s/stats.json", folder);
+    if (lstat(path, &found) != 0) {
+        return true;
+    }
+    FILE *file = S_ISREG(found.st_mode) ? fopen(path, "r") : NULL;
+    size_t got = file == NULL ? 0 : fread(head, 1, sizeof begin - 1, file);
+    bool own = file != NULL && (got == 0 || strcmp(head, begin) == 0);
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    if (!own) {
+        (void)lapse_error_set(err, LAPSE_IO,
+                              "%s is no campaign's, and is not overwritten: name another folder "
+                              "with --findings",
+                              path);
+    }
+    return own;
+}
 
 enum lapse_status lapse_cli_fuzz_stats(const struct lapse_cli_fuzz *fuzz, const char *folder,
                                        struct lapse_error *err) {

@@ -128,11 +128,14 @@ static int tell(const struct lapse_cli_options *options, const struct lapse_shru
     lapse_cli_shrunk_draw(&out, shrunk);
     lapse_out_text(&out, "\nsaved    ");
     (void)lapse_out_safe_text(&out, path);
-    lapse_out_format(&out, "     a scenario: `lapse run` fails on it until this is mended\n"
+    lapse_out_format(&out, "     a scenario: `lapse run%s` fails on it until this is mended\n"
                            "exit     %s\nreplay   lapse replay ",
+                     options->promise_strict ? " --promise strict" : "",
                      lapse_exit_sentence(LAPSE_EXIT_VIOLATED));
     (void)lapse_out_safe_text(&out, path);
-    lapse_out_format(&out, ":1 --seed %llu\n", (unsigned long long)options->seed);
+    lapse_out_format(&out, ":1 --seed %llu%s%s\n", (unsigned long long)options->seed,
+                     options->promise_strict ? " --promise strict" : "",
+                     options->compare_model ? " --model" : "");
     lapse_cli_print(&out);
     lapse_out_free(&out);
     return code == LAPSE_EXIT_VIOLATED ? LAPSE_EXIT_VIOLATED

@@ -75,6 +75,10 @@ enum lapse_status lapse_explore_scope(const struct lapse_plan_explore *protocol,
             return status;
         }
     }
+    if (scope.span > INT64_MAX / 4 / scope.grain_ns) {
+        return lapse_error_set(err, LAPSE_INVALID,
+                               "`for` is past a quarter of the range of time; give less");
+    }
     if (fit(&scope, err) != LAPSE_OK) {
         return LAPSE_INVALID;
     }

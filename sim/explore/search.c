@@ -258,7 +258,7 @@ static void count(struct search *search) {
 /* The last state that was found lies as deep as any. */
 static int64_t depth_of(const struct set *set) {
     int64_t depth = 0;
-    for (size_t at = set->count - 1; at > 0; at = set->parents[at]) {
+    for (size_t at = set->count > 0 ? set->count - 1 : 0; at > 0; at = set->parents[at]) {
         depth++;
     }
     return depth;
