@@ -126,7 +126,7 @@ static bool overdue(const struct scope *scope, const struct client *client) {
 /* A clock reads anything within the bound that does not lie before what it read. */
 static void add_ticks(struct list *list, int32_t who, move_code so_far) {
     const struct scope *scope = list->scope;
-    if (who == scope->clients) {
+    if (who >= scope->clients || who >= LAPSE_EXPLORE_CLIENTS_MAX) {
         list->moves[list->count++] = so_far;
         return;
     }
