@@ -10,6 +10,7 @@ enum word { PRESENT, VALUE, REV, TERM, LAST_REV, IDLE, USED_FROM, USED_TO, WORDS
 enum { UNTOLD = -1, RENEWALS_A_SPAN = 30 };
 
 static void start(const void *ctx, int64_t *ret_state);
+static void forget(int64_t *ret_state);
 static bool step(const void *ctx, const int64_t *state, const struct lapse_linear_call *call,
                  unsigned branch, int64_t *ret_state);
 static bool put(const struct lapse_linear_clocks *clocks, const struct lapse_linear_call *call,
@@ -62,6 +63,10 @@ lapse_linear_model lapse_key_model(const struct lapse_linear_clocks *clocks) {
 
 static void start(const void *ctx, int64_t *ret_state) {
     (void)ctx;
+    forget(ret_state);
+}
+
+static void forget(int64_t *ret_state) {
     memset(ret_state, 0, WORDS * sizeof(*ret_state));
     ret_state[VALUE] = UNTOLD;
 }
@@ -322,7 +327,7 @@ static void end_entry(const struct lapse_linear_clocks *clocks,
 /* Absent: nothing of the entry matters but the last revision told. */
 static void clear(int64_t *state) {
     int64_t last_rev = state[LAST_REV];
-    start(NULL, state);
+    forget(state);
     state[LAST_REV] = last_rev;
 }
 

@@ -19,6 +19,7 @@ static bool grant(const struct lapse_linear_call *call, int64_t *state);
 static bool names(const struct lapse_linear_call *call, const int64_t *state);
 static bool tells(const struct lapse_linear_call *call, int64_t *state);
 static bool token_is(int64_t token, int64_t *state);
+static void free_name(int64_t *ret_state);
 static void clear(int64_t *state);
 static bool same(const void *ctx, const struct lapse_linear_call *a,
                  const struct lapse_linear_call *b);
@@ -37,9 +38,14 @@ lapse_linear_model lapse_lease_model(const struct lapse_linear_clocks *clocks) {
 
 static void start(const void *ctx, int64_t *ret_state) {
     const struct lapse_linear_clocks *clocks = ctx;
+    free_name(ret_state);
+    ret_state[LAST_TOKEN] = clocks->tokens_from_0 ? -1 : 0;
+}
+
+/* Nobody holds it and nothing is known of a token. */
+static void free_name(int64_t *ret_state) {
     memset(ret_state, 0, WORDS * sizeof(*ret_state));
     ret_state[OWNER] = NOBODY;
-    ret_state[LAST_TOKEN] = clocks->tokens_from_0 ? -1 : 0;
 }
 
 static bool step(const void *ctx, const int64_t *state, const struct lapse_linear_call *call,
@@ -179,7 +185,7 @@ static bool token_is(int64_t token, int64_t *state) {
 
 static void clear(int64_t *state) {
     int64_t last_token = state[LAST_TOKEN];
-    start(NULL, state);
+    free_name(state);
     state[LAST_TOKEN] = last_token;
 }
 
