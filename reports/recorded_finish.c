@@ -115,12 +115,14 @@ static bool add_bucket(struct lapse_reading_file *file, struct lapse_setup_bucke
 }
 
 /* A whole call need not say its number: it gets one above all that are said. Its two events follow
- * each other in the order of lines. */
+ * each other in the order of lines. Where no line tells a step each line is one, unless what was
+ * recorded is a plan's history whole: then it had none. */
 static void number_calls(struct lapse_reading_file *file) {
     int64_t most = 0;
     for (size_t i = 0; i < file->count; i++) {
         most = file->events[i].event.call > most ? file->events[i].event.call : most;
     }
+    bool stepped = file->stepped || file->ret->closing.given;
     int32_t step = 0;
     for (size_t i = 0; i < file->count; i++) {
         struct lapse_reading_event *read = &file->events[i];
@@ -131,7 +133,7 @@ static void number_calls(struct lapse_reading_file *file) {
         } else if (answer) {
             read->event.call = file->events[i - 1].event.call;
         }
-        if (!file->stepped) {
+        if (!stepped) {
             step += answer || i == 0 ? 0 : 1;
             read->event.step = step;
         }
