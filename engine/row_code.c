@@ -25,6 +25,8 @@ static void code_request(struct coder *coder, struct lapse_row *row);
 static void code_mark(struct coder *coder, struct lapse_row *row);
 static void code_end(struct coder *coder, struct lapse_end *end);
 static void code_u64(struct coder *coder, uint64_t *value);
+static void put_u64(unsigned char *out, uint64_t value);
+static uint64_t get_u64(const unsigned char *in);
 static void code_i64(struct coder *coder, int64_t *value);
 static int code_int(struct coder *coder, int value, int max);
 static void code_bool(struct coder *coder, bool *value);
@@ -178,8 +180,8 @@ static void code_u64(struct coder *coder, uint64_t *value) {
         return;
     }
     if (coder->mode == WRITES) {
-        for (int i = 0; i < 8 && coder->len + 8 <= coder->cap; i++) {
-            coder->out[coder->len + (size_t)i] = (unsigned char)(*value >> (8 * i));
+        if (coder->len + 8 <= coder->cap) {
+            put_u64(coder->out + coder->len, *value);
         }
         coder->len += 8;
         return;
@@ -188,11 +190,26 @@ static void code_u64(struct coder *coder, uint64_t *value) {
         coder->bad = true;
         return;
     }
-    *value = 0;
-    for (int i = 0; i < 8; i++) {
-        *value |= (uint64_t)coder->in[coder->len + (size_t)i] << (8 * i);
-    }
+    *value = get_u64(coder->in + coder->len);
     coder->len += 8;
+}
+
+/* Without a loop, which compilers join to one store, or one load, at -O2. */
+static void put_u64(unsigned char *out, uint64_t value) {
+    out[0] = (unsigned char)value;
+    out[1] = (unsigned char)(value >> 8);
+    out[2] = (unsigned char)(value >> 16);
+    out[3] = (unsigned char)(value >> 24);
+    out[4] = (unsigned char)(value >> 32);
+    out[5] = (unsigned char)(value >> 40);
+    out[6] = (unsigned char)(value >> 48);
+    out[7] = (unsigned char)(value >> 56);
+}
+
+static uint64_t get_u64(const unsigned char *in) {
+    return (uint64_t)in[0] | (uint64_t)in[1] << 8 | (uint64_t)in[2] << 16 |
+           (uint64_t)in[3] << 24 | (uint64_t)in[4] << 32 | (uint64_t)in[5] << 40 |
+           (uint64_t)in[6] << 48 | (uint64_t)in[7] << 56;
 }
 
 /* Two's complement, by value: no cast out of range. */

@@ -223,6 +223,9 @@ static bool sorted(const lapse_alloc *alloc, const struct lapse_table *table, bo
 
 static bool sort_nodes(const lapse_alloc *alloc, struct lapse_node **nodes, size_t count,
                        bool by_key) {
+    if (count == 1) {
+        return true;
+    }
     size_t bytes = 2 * count * sizeof(struct ranked);
     struct ranked *ranked = alloc->resize(alloc->ctx, NULL, 0, bytes);
     if (ranked == NULL) {
