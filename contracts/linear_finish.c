@@ -101,7 +101,7 @@ static bool finish_use(struct lapse_linear_split *split, struct lapse_linear_pro
         return true;
     }
     const struct lapse_linear_terms *terms = &split->terms;
-    bool loose = terms->by_wall || terms->early_ns > 0 || terms->late_ns > 0;
+    bool loose = terms->by_wall || terms->unit_ns > 1 || terms->last_ns > 0 || terms->late_ns > 0;
     if (loose || may_be_lost(terms, call) || (idle->capped && *use == LAPSE_USE_BY_RULE)) {
         *use = LAPSE_USE_ANY;
     }

@@ -63,12 +63,9 @@ void lapse_linear_policy_terms(struct lapse_linear_split *split) {
     bool cut = lapse_linear_policy(split, LAPSE_POLICY_RESOLUTION) == RESOLUTION_MS;
     bool sweeps = lapse_linear_policy(split, LAPSE_POLICY_END_SEEN) != 0;
     terms->by_wall = lapse_linear_policy(split, LAPSE_POLICY_WALL_BACK) != 0;
-    terms->early_ns = cut ? MS : 0;
-    if (lapse_linear_policy(split, LAPSE_POLICY_AT_END) != 0) {
-        terms->late_ns = cut ? MS : 1;
-    }
-    if (sweeps && !lapse_ns_add(terms->late_ns + SWEEP_NS, split->setup->reap_bound.ns,
-                                &terms->late_ns)) {
+    terms->unit_ns = cut ? MS : 1;
+    terms->last_ns = lapse_linear_policy(split, LAPSE_POLICY_AT_END) != 0 ? terms->unit_ns : 0;
+    if (sweeps && !lapse_ns_add(SWEEP_NS, split->setup->reap_bound.ns, &terms->late_ns)) {
         terms->late_ns = INT64_MAX;
     }
 }

@@ -264,6 +264,66 @@ Test(linear_policy, lets_pass_what_a_system_may_answer_and_no_more) {
     }
 }
 
+/* Where a term may be over, to the nanosecond: absent from `from` and not a nanosecond sooner, live
+ * up to `to` and not at it. Terms of 10 s that begin at once or within 11 s; of a date, at 10 s and
+ * a part of a millisecond. */
+struct edge {
+    const char *name;
+    uint8_t at_end, resolution;
+    int64_t rate_ppb, began, returned, span, date, from, to;
+};
+
+static bool edge_accepts(const struct edge *edge, int64_t at, bool live) {
+    struct lapse_setup setup;
+    struct builder b;
+    const char *left_out;
+    setup = *builder_setup();
+    setup.rate_ppb = edge->rate_ppb;
+    setup.buckets = buckets;
+    setup.bucket_count = sizeof buckets / sizeof *buckets;
+    setup.policies.value[LAPSE_POLICY_AT_END] = edge->at_end;
+    setup.policies.value[LAPSE_POLICY_RESOLUTION] = edge->resolution;
+    builder_open_with(&b, &setup);
+    struct lapse_request sets = of(LAPSE_VERB_SET, "plain");
+    if (edge->date > 0) {
+        sets.command.u.write.term = (struct lapse_term){
+            .given = LAPSE_TERM_EXPIRES_AT, .expires_at = {setup.epoch.ns + edge->date}};
+    } else {
+        sets = with_ttl(sets, edge->span);
+    }
+    b.at = edge->began;
+    int64_t call = invoke(&b, W1, sets);
+    b.at = edge->returned;
+    reply(&b, W1, call, LAPSE_VERB_SET, says(LAPSE_OK, 1));
+    read_at(&b, at, "plain", live ? 1 : 0);
+    return has_order(&b, &left_out);
+}
+
+Test(linear_policy, a_term_is_over_in_its_window_to_the_nanosecond) {
+    static const struct edge edges[] = {
+        {"strict", 0, 0, 0, S(1), S(2), S(10), 0, S(11), S(12)},
+        {"at end", 1, 0, 0, S(1), S(2), S(10), 0, S(11) + 1, S(12) + 1},
+        {"ms", 0, 1, 0, S(1), S(2), S(10), 0, S(11) - MS + 1, S(12)},
+        {"ms, at end", 1, 1, 0, S(1), S(2), S(10), 0, S(11) + 1, S(12) + MS},
+        {"ms, span cut", 0, 1, 0, S(1), S(2), S(10) + MS - 1, 0, S(11) - MS + 1, S(12)},
+        {"ms, at end, span cut", 1, 1, 0, S(1), S(2), S(10) + MS - 1, 0, S(11) + 1, S(12) + MS},
+        /* Of 10 s and a unit, by clocks that run a tenth faster or slower. */
+        {"rate, ms, at end", 1, 1, S(1) / 10, S(1), S(2), S(11) - MS, 0, S(1) + INT64_C(9999090910),
+         S(2) + (S(11) * 10 + 8) / 9},
+        {"date", 0, 0, 0, S(1), S(2), 0, S(10) + 7, S(10) + 7, S(10) + 7},
+        {"date, at end", 1, 0, 0, S(1), S(2), 0, S(10) + 7, S(10) + 8, S(10) + 8},
+        {"date, ms", 0, 1, 0, S(1), S(2), 0, S(10) + 7, S(10), S(10)},
+        {"date, ms, at end", 1, 1, 0, S(1), S(2), 0, S(10) + 7, S(10) + MS, S(10) + MS},
+    };
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
+        const struct edge *edge = &edges[i];
+        cr_expect(!edge_accepts(edge, edge->from - 1, false), "%s: absent too early", edge->name);
+        cr_expect(edge_accepts(edge, edge->from, false), "%s: the earliest end", edge->name);
+        cr_expect(edge_accepts(edge, edge->to - 1, true), "%s: the latest life", edge->name);
+        cr_expect(!edge_accepts(edge, edge->to, true), "%s: live too late", edge->name);
+    }
+}
+
 Test(linear_policy, says_what_it_leaves_out) {
     struct lapse_setup setup;
     struct builder b;

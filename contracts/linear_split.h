@@ -20,7 +20,9 @@ struct lapse_linear_terms {
     bool walls; /* the store's wall tells of true time */
     bool by_wall; /* spans are counted by it */
     bool wall_moved; /* a node's was set, or drifts */
-    int64_t early_ns, late_ns; /* by policies a term may end so much sooner, or be seen later */
+    int64_t unit_ns; /* clocks and terms are cut down to it */
+    int64_t last_ns; /* so long after its end an entry is live still: a unit, or 0 */
+    int64_t late_ns; /* by policies an end may be seen so much later */
     struct lapse_linear_restart *restarts;
     size_t restart_count, restart_cap;
 };

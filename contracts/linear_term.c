@@ -1,4 +1,6 @@
-/* Windows of ends in true time, in integers, rounded outwards. */
+/* Windows of ends in true time, in integers, rounded outwards. A window has the instants from which
+ * an entry may be absent: its end, or, where it is live at exactly its end, the next unit of the
+ * store's clock. Such a clock was cut down when the term began, by less than a unit. */
 #include "linear_split.h"
 
 /* A machine that begins anew goes on from a mark of at most a second ago. */
@@ -18,12 +20,14 @@ struct lapse_linear_window lapse_linear_span_window(const struct lapse_linear_te
     int64_t least, most;
     /* A wall may be set while the span runs, from one edge of its bound to the other. */
     int64_t walls = terms->by_wall ? sum(terms->bound_ns, terms->bound_ns) : 0;
-    int64_t early = sum(sum(terms->slack_ns, terms->early_ns), walls);
+    int64_t early = sum(terms->slack_ns, walls);
     int64_t late = sum(sum(terms->slack_ns, terms->late_ns), walls);
+    span_ns = sum(span_ns - span_ns % terms->unit_ns, terms->last_ns);
     if (terms->by_wall && !terms->walls) {
         return window;
     }
-    if (lapse_ns_scale(span_ns, LAPSE_NS_PER_S, LAPSE_NS_PER_S + terms->rate_ppb, &least)) {
+    if (lapse_ns_scale(difference(span_ns, terms->unit_ns - 1), LAPSE_NS_PER_S,
+                       LAPSE_NS_PER_S + terms->rate_ppb, &least)) {
         window.from = difference(sum(call->invoke_ns, least), early);
     }
     if (!call->open && scale_up(span_ns, LAPSE_NS_PER_S, LAPSE_NS_PER_S - terms->rate_ppb, &most)) {
@@ -38,8 +42,10 @@ struct lapse_linear_window lapse_linear_date_window(const struct lapse_linear_te
                                                     int64_t date_ns, bool *ret_ended) {
     struct lapse_linear_window window = {call->invoke_ns, 0, true};
     int64_t slack = sum(terms->bound_ns, terms->slack_ns);
-    int64_t true_ns = difference(date_ns, terms->epoch_ns);
-    int64_t earliest = difference(difference(true_ns, slack), terms->early_ns);
+    int64_t over = date_ns % terms->unit_ns;
+    int64_t cut_ns = difference(date_ns, over < 0 ? over + terms->unit_ns : over);
+    int64_t true_ns = sum(difference(cut_ns, terms->epoch_ns), terms->last_ns);
+    int64_t earliest = difference(true_ns, slack);
     int64_t latest = sum(sum(true_ns, slack), terms->late_ns);
     *ret_ended = false;
     if (!terms->walls) {
@@ -49,7 +55,8 @@ struct lapse_linear_window lapse_linear_date_window(const struct lapse_linear_te
     window.from = earliest > call->invoke_ns ? earliest : call->invoke_ns;
     if (!call->open) {
         /* A date that passes while its call runs ends the entry then, or right after. */
-        int64_t after = sum(call->return_ns, terms->late_ns > 0 ? terms->late_ns : 1);
+        int64_t more = sum(terms->last_ns, terms->late_ns);
+        int64_t after = sum(call->return_ns, more > 0 ? more : 1);
         window.to = earliest > call->return_ns || latest > after ? latest : after;
         window.to_open = window.to == INT64_MAX;
     }

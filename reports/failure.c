@@ -40,9 +40,9 @@ void lapse_failure_draw(struct lapse_out *out, const struct lapse_result_view *v
         lapse_out_text(out, "\n");
         return;
     }
-    lapse_out_format(out, ", digest %016llx; %s\n",
+    lapse_out_format(out, ", digest %016llx%s\n",
                      (unsigned long long)lapse_history_digest(view->history),
-                     view->recorded ? "-vv shows every event" : "replay with -v shows every event");
+                     style->verbose < 2 ? "; replay with -v shows every event" : "");
 }
 
 void lapse_judged_lines(struct lapse_out *out, const struct lapse_result_view *view,

@@ -29,7 +29,8 @@ static const struct lapse_recorded_code codes[] = {
     {"J112", "the history was changed",
      "What lapse writes ends with the digest of all its events. Where one was changed, taken out "
      "or "
-     "put in, take the closing line out too: then it is judged as it is."},
+     "put in, take the closing line out too, and `recorder` out of the first: then it is judged as "
+     "it is."},
     {"J118", "no such contract", "`lapse contracts` lists the ids."},
     {"J119", "a name stands twice", "Actors, nodes and resources have names of their own."},
     {"J121", "another version of the format", "This program reads {\"lapse\": 1}."},

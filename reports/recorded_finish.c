@@ -181,16 +181,22 @@ static void make_history(struct lapse_reading_file *file) {
     }
 }
 
-/* A history that another recorder wrote ends with its last line. */
+/* A history that another recorder wrote ends with its last line. Ours ends with a closing line:
+ * where that is missing, more may be. */
 static void append_end(struct lapse_reading_file *file) {
-    struct lapse_history *history = file->ret->history;
+    struct lapse_recorded *ret = file->ret;
+    struct lapse_history *history = ret->history;
+    ret->cut = lapse_bytes_equal(ret->top.recorder, lapse_bytes_of("lapse"));
     const struct lapse_history_event *last =
         lapse_history_at(history, lapse_history_count(history) - 1);
     if (last->kind == LAPSE_HISTORY_END || last->kind == LAPSE_HISTORY_TRUNCATED) {
         return;
     }
     struct lapse_history_event end = {
-        .kind = LAPSE_HISTORY_END, .at = last->at, .actor = -1, .step = -1};
+        .kind = ret->cut ? LAPSE_HISTORY_TRUNCATED : LAPSE_HISTORY_END,
+        .at = last->at,
+        .actor = -1,
+        .step = -1};
     file->starved = lapse_history_append(history, &end) == NULL;
 }
 
@@ -213,7 +219,8 @@ static void check_closing(struct lapse_reading_file *file) {
         return;
     }
     lapse_diag_note(&ret->diags, ret->diags.items[0], "help",
-                    "take the closing line out to have it judged as it is");
+                    "to have it judged as it is, take the closing line out, and `recorder` out of "
+                    "the first");
 }
 
 static void make_case(struct lapse_reading_file *file) {

@@ -25,6 +25,8 @@ static int find_kind(struct lapse_reading_file *file, const struct lapse_json *w
 static void read_call(struct lapse_reading_file *file, const struct lapse_json *json,
                       struct lapse_place place);
 static void read_closing(struct lapse_reading_file *file, const struct lapse_json *json);
+static bool ends_a_map(const char *line, size_t len);
+static bool names_steps(const char *line, size_t len);
 static void add_event(struct lapse_reading_file *file, const struct lapse_history_event *event,
                       struct lapse_place place, int rank);
 
@@ -37,7 +39,34 @@ bool lapse_recorded_looks(const char *bytes, size_t byte_count) {
         at++;
     }
     size_t left = byte_count - at;
-    return left > 1 && bytes[at] == '{' && memchr(bytes + at, '"', left < 8 ? left : 8) != NULL;
+    if (left < 2 || bytes[at] != '{' || memchr(bytes + at, '"', left < 8 ? left : 8) == NULL) {
+        return false;
+    }
+    const char *end = memchr(bytes + at, '\n', left);
+    size_t line = end == NULL ? left : (size_t)(end - (bytes + at));
+    size_t next = at + line;
+    while (next < byte_count && strchr(" \t\r\n", bytes[next]) != NULL && bytes[next] != '\0') {
+        next++;
+    }
+    return next < byte_count ? bytes[next] == '{' && ends_a_map(bytes + at, line)
+                             : !names_steps(bytes + at, line);
+}
+
+static bool ends_a_map(const char *line, size_t len) {
+    while (len > 0 && strchr(" \t\r", line[len - 1]) != NULL && line[len - 1] != '\0') {
+        len--;
+    }
+    return len > 0 && line[len - 1] == '}';
+}
+
+static bool names_steps(const char *line, size_t len) {
+    static const char word[] = "\"steps\"";
+    for (size_t i = 0; i + sizeof word - 1 <= len; i++) {
+        if (memcmp(line + i, word, sizeof word - 1) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 enum lapse_status lapse_recorded_read(const lapse_alloc *alloc, const char *name, const char *bytes,
@@ -221,7 +250,7 @@ static void refuse_json(struct lapse_reading_file *file, const struct lapse_json
     if (file->alien) {
         lapse_diag_note(&file->ret->diags, diag, "help",
                         "a recorded history begins with {\"lapse\": 1, ..}; see `lapse help "
-                        "histories`");
+                        "histories`. A scenario is for `lapse run`");
     }
 }
 

@@ -2,6 +2,7 @@
  * writes becomes the events that it means; and memory that runs out leaves nothing behind. */
 #include <criterion/criterion.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -308,6 +309,51 @@ static void read_text(const char *text, struct lapse_recorded *ret) {
     enum lapse_status status =
         lapse_recorded_read(lapse_alloc_libc(), "h", text, strlen(text), ret, &err);
     cr_assert_eq(status, LAPSE_OK, "%s", ret->diags.count > 0 ? ret->diags.items[0]->message : "");
+}
+
+/* What lapse writes ends with a closing line. Where that is missing the history is cut, and its end
+ * is none that a rule may count on. */
+Test(recorded, a_history_of_ours_without_its_closing_line_is_cut) {
+    static const char note[] = "{\"event\": \"note\", \"at\": 1}\n";
+    static const char end[] = "{\"event\": \"end\", \"at\": 2}\n";
+    static const struct {
+        const char *recorder, *end;
+        bool cut;
+        enum lapse_history_kind last;
+    } rows[] = {{"lapse", "", true, LAPSE_HISTORY_TRUNCATED},
+                {"lapse", end, true, LAPSE_HISTORY_END},
+                {"lapses", "", false, LAPSE_HISTORY_END},
+                {"", end, false, LAPSE_HISTORY_END}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[256];
+        struct lapse_recorded recorded;
+        (void)snprintf(text, sizeof text, "{\"lapse\": 1, \"recorder\": \"%s\"}\n%s%s",
+                       rows[i].recorder, note, rows[i].end);
+        read_text(text, &recorded);
+        size_t count = lapse_history_count(recorded.history);
+        cr_assert_eq(recorded.cut, rows[i].cut, "row %zu", i);
+        cr_assert_eq(count, 3, "row %zu: %zu", i, count);
+        cr_assert_eq(lapse_history_at(recorded.history, 2)->kind, rows[i].last, "row %zu", i);
+        lapse_recorded_free(&recorded);
+    }
+}
+
+Test(recorded, two_maps_in_two_lines_look_like_a_history_and_a_scenario_does_not) {
+    static const char *const yes[] = {"{\"lapse\": 1}\n{\"event\": \"note\"}", "{\"lapse\": 1}",
+                                      " { \"lapse\": 1} \r\n\n{", "{\"lapse\": 1, \"recorder\""};
+    static const char *const no[] = {"",
+                                     "lapse: 1\nsteps: []",
+                                     "{lapse: 1}\n{event: x}",
+                                     "{\"lapse\": 1, \"steps\": []}",
+                                     "{\"lapse\": 1,\n \"steps\": []}",
+                                     "{\"lapse\": 1, \"steps\": [\n{\"at\": 0}]}",
+                                     "{\"lapse\": 1}\n---\n{\"name\": \"x\"}"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        cr_assert(lapse_recorded_looks(yes[i], strlen(yes[i])), "%s", yes[i]);
+    }
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
+        cr_assert_not(lapse_recorded_looks(no[i], strlen(no[i])), "%s", no[i]);
+    }
 }
 
 Test(recorded, whole_calls_become_their_two_events_in_order_of_time) {

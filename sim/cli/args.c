@@ -9,15 +9,20 @@ struct cursor {
     int argc;
     char **argv;
     int at;
+    bool ended;  /* behind `--` */
+    int command; /* where it stands; 0: not known yet */
     struct lapse_cli_options *options;
     struct lapse_error *err;
 };
 
+static bool find_command(struct cursor *cursor, struct lapse_cli_options *ret);
+static bool parse_one(struct cursor *cursor, char **paths);
 static bool parse_word(struct cursor *cursor, char *word, char **paths);
 static bool parse_long(struct cursor *cursor, const char *word);
 static bool parse_short(struct cursor *cursor, const char *word);
 static bool value_of(struct cursor *cursor, const struct lapse_cli_option *option,
                      const char *attached, const char **ret);
+static bool is_option(const char *word);
 static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *option,
                          const char *value);
 static bool apply_flag(struct lapse_cli_options *options, const char *name);
@@ -26,7 +31,6 @@ static bool apply_size(struct cursor *cursor, const char *value);
 static bool apply_report(struct cursor *cursor, const char *value);
 static bool apply_color(struct cursor *cursor, const char *value);
 static bool apply_promise(struct cursor *cursor, const char *value);
-static bool read_number(const char *text, uint64_t most, uint64_t *ret);
 static bool taken_by(const struct cursor *cursor, const struct lapse_cli_option *option);
 static bool unknown_option(struct cursor *cursor, const char *word);
 static bool unknown_command(struct cursor *cursor, const char *word);
@@ -168,29 +172,53 @@ const struct lapse_cli_command *lapse_cli_command_find(const char *name) {
 
 bool lapse_cli_parse(int argc, char **argv, char **paths, struct lapse_cli_options *ret,
                      struct lapse_error *err) {
-    struct cursor cursor = {argc, argv, 1, ret, err};
+    struct cursor cursor = {.argc = argc, .argv = argv, .options = ret, .err = err};
     ret->paths = paths;
     ret->seed = 1;
     ret->runs = 1;
     ret->findings = "findings";
-    bool ended = false;
-    for (; cursor.at < argc; cursor.at++) {
-        char *word = argv[cursor.at];
-        if (!ended && strcmp(word, "--") == 0) {
-            ended = true;
-        } else if (!ended && strncmp(word, "--", 2) == 0) {
-            if (!parse_long(&cursor, word)) {
-                return false;
-            }
-        } else if (!ended && word[0] == '-' && word[1] != '\0') {
-            if (!parse_short(&cursor, word)) {
-                return false;
-            }
-        } else if (!parse_word(&cursor, word, paths)) {
+    if (!find_command(&cursor, ret)) {
+        return false;
+    }
+    cursor.options = ret;
+    cursor.ended = false;
+    for (cursor.at = 1; cursor.at < argc; cursor.at++) {
+        if (cursor.at != cursor.command && !parse_one(&cursor, paths)) {
             return false;
         }
     }
     return ret->help || ret->version || ret->command == NULL || counts_fit(&cursor);
+}
+
+/* What stands before the command is read twice: first to find the command, then as its options, so
+ * that none is taken that another command has. */
+static bool find_command(struct cursor *cursor, struct lapse_cli_options *ret) {
+    struct lapse_cli_options ahead = *ret;
+    cursor->options = &ahead;
+    for (cursor->at = 1; cursor->at < cursor->argc; cursor->at++) {
+        int at = cursor->at;
+        if (!parse_one(cursor, ret->paths)) {
+            return false;
+        }
+        if (ahead.command != NULL) {
+            cursor->command = at;
+            ret->command = ahead.command;
+            return true;
+        }
+    }
+    return true;
+}
+
+static bool parse_one(struct cursor *cursor, char **paths) {
+    char *word = cursor->argv[cursor->at];
+    if (cursor->ended || word[0] != '-' || word[1] == '\0') {
+        return parse_word(cursor, word, paths);
+    }
+    if (strcmp(word, "--") == 0) {
+        cursor->ended = true;
+        return true;
+    }
+    return word[1] == '-' ? parse_long(cursor, word) : parse_short(cursor, word);
 }
 
 static bool parse_word(struct cursor *cursor, char *word, char **paths) {
@@ -267,18 +295,35 @@ static bool value_of(struct cursor *cursor, const struct lapse_cli_option *optio
         *ret = ""; /* it may be left out */
         return true;
     }
-    if (attached == NULL && cursor->at + 1 < cursor->argc) {
-        attached = cursor->argv[++cursor->at];
+    const char *next = cursor->at + 1 < cursor->argc ? cursor->argv[cursor->at + 1] : NULL;
+    const char letter[] = {option->letter, '\0'}, *dashes = option->name != NULL ? "--" : "-";
+    const char *name = option->name != NULL ? option->name : letter;
+    bool maybe = option->value[0] == '['; /* [=30s] */
+    const char *value = option->value + (maybe ? 2 : 0);
+    int len = (int)(maybe ? strcspn(value, "]") : strlen(value));
+    if (attached == NULL && next != NULL && is_option(next)) {
+        lapse_error_set(cursor->err, LAPSE_INVALID,
+                        "%s%s needs a value: %.*s; the next word, '%s', is an option. If it is "
+                        "the value, write %s%s=%s",
+                        dashes, name, len, value, next, dashes, name, next);
+        return false;
     }
-    if (attached == NULL) {
-        const char letter[] = {option->letter, '\0'};
-        lapse_error_set(cursor->err, LAPSE_INVALID, "%s%s needs a value: %s",
-                        option->name != NULL ? "--" : "-",
-                        option->name != NULL ? option->name : letter, option->value);
+    if (attached == NULL && next != NULL) {
+        attached = next;
+        cursor->at++;
+    }
+    if (attached == NULL || *attached == '\0') {
+        lapse_error_set(cursor->err, LAPSE_INVALID, "%s%s needs a value: %.*s%s", dashes, name,
+                        len, value, attached == NULL ? "" : ", and this one is empty");
         return false;
     }
     *ret = attached;
     return true;
+}
+
+/* As it stands: a number may be negative, which is for the option to say. */
+static bool is_option(const char *word) {
+    return word[0] == '-' && word[1] != '\0' && (word[1] < '0' || word[1] > '9');
 }
 
 static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *option,
@@ -317,7 +362,7 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
         return true;
     }
     bool known = false;
-    if (strcmp(option->commands, " fuzz ") == 0 || strcmp(option->name, "seed") == 0) {
+    if (strcmp(option->commands, " fuzz ") == 0) {
         bool good = lapse_cli_fuzz_option(options, option->name, value, &known, cursor->err);
         if (known) {
             return good;
@@ -380,15 +425,19 @@ static bool apply_number(struct cursor *cursor, const char *name, const char *va
     bool jobs = strcmp(name, "j") == 0, row = strcmp(name, "row") == 0;
     bool runs = strcmp(name, "runs") == 0, nth = strcmp(name, "nth") == 0;
     uint64_t least = runs || nth ? 1 : 0;
+    const struct lapse_cli_command *command = options->command;
+    bool commit = !jobs && !row && !runs && !nth && command != NULL &&
+                  strcmp(command->name, "fuzz") == 0;
     uint64_t most = jobs   ? LAPSE_CLI_JOBS_MAX
                     : runs || nth ? LAPSE_CLI_RUNS_MAX
                     : row  ? INT32_MAX
                            : UINT64_MAX;
     uint64_t number;
-    if (!read_number(value, most, &number) || number < least) {
+    if (!lapse_cli_number_read(value, most, &number) || number < least) {
         lapse_error_set(cursor->err, LAPSE_INVALID,
-                        "%s%s takes a whole number from %llu to %llu, not '%s'", jobs ? "-" : "--",
-                        name, (unsigned long long)least, (unsigned long long)most, value);
+                        "%s%s takes a whole number from %llu to %llu%s, not '%s'",
+                        jobs ? "-" : "--", name, (unsigned long long)least,
+                        (unsigned long long)most, commit ? ", or commit" : "", value);
         return false;
     }
     if (jobs) {
@@ -404,6 +453,7 @@ static bool apply_number(struct cursor *cursor, const char *name, const char *va
         options->row = (int32_t)number;
     } else {
         options->seed = number;
+        options->seed_given = true;
     }
     return true;
 }
@@ -411,20 +461,21 @@ static bool apply_number(struct cursor *cursor, const char *name, const char *va
 /* A whole number of kB, MB or GB. */
 static bool apply_size(struct cursor *cursor, const char *value) {
     static const char *const units[] = {"kB", "MB", "GB"};
+    const uint64_t most = 1000000ULL * 1000000000ULL;
     size_t len = strlen(value);
     uint64_t number = 0, bytes = 1000;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++, bytes *= 1000) {
         char digits[16] = "";
         if (len > 2 && len - 2 < sizeof digits && strcmp(value + len - 2, units[i]) == 0) {
             memcpy(digits, value, len - 2);
-            if (read_number(digits, 1000000, &number) && number > 0) {
+            if (lapse_cli_number_read(digits, most / bytes, &number) && number > 0) {
                 cursor->options->memory_bytes = number * bytes;
                 return true;
             }
         }
     }
     lapse_error_set(cursor->err, LAPSE_INVALID,
-                    "--memory takes a size up to 1000000GB, as 500MB, not '%s'", value);
+                    "--memory takes a size from 1kB to 1000000GB, such as 500MB, not '%s'", value);
     return false;
 }
 
@@ -445,7 +496,9 @@ static bool apply_report(struct cursor *cursor, const char *value) {
         return false;
     }
     if (options->report_count == LAPSE_CLI_REPORTS_MAX) {
-        lapse_error_set(cursor->err, LAPSE_INVALID, "more than %d reports", LAPSE_CLI_REPORTS_MAX);
+        lapse_error_set(cursor->err, LAPSE_INVALID,
+                        "--report stands at most %d times, and '%s' is one more; leave one out",
+                        LAPSE_CLI_REPORTS_MAX, value);
         return false;
     }
     for (size_t i = 0; i < options->report_count; i++) {
@@ -454,6 +507,12 @@ static bool apply_report(struct cursor *cursor, const char *value) {
                             "two reports cannot both go to stdout: give one a path, as in "
                             "--report %s=PATH",
                             name);
+            return false;
+        }
+        if (equals != NULL && options->reports[i].path != NULL &&
+            strcmp(equals + 1, options->reports[i].path) == 0) {
+            lapse_error_set(cursor->err, LAPSE_INVALID,
+                            "two reports cannot both go to %s: give one another path", equals + 1);
             return false;
         }
     }
@@ -486,7 +545,7 @@ static bool apply_promise(struct cursor *cursor, const char *value) {
     return cursor->options->promise_strict;
 }
 
-static bool read_number(const char *text, uint64_t most, uint64_t *ret) {
+bool lapse_cli_number_read(const char *text, uint64_t most, uint64_t *ret) {
     uint64_t number = 0;
     if (*text == '\0') {
         return false;
@@ -496,7 +555,7 @@ static bool read_number(const char *text, uint64_t most, uint64_t *ret) {
             return false;
         }
         uint64_t digit = (uint64_t)(*text - '0');
-        if (number > (most - digit) / 10) {
+        if (digit > most || number > (most - digit) / 10) {
             return false;
         }
         number = number * 10 + digit;
@@ -568,6 +627,13 @@ static bool counts_fit(struct cursor *cursor) {
         lapse_error_set(cursor->err, LAPSE_INVALID, "lapse %s takes %s%s, not also '%s'",
                         command->name, command->arguments[0] != '\0' ? "one " : "nothing",
                         command->arguments, options->paths[command->arguments_max]);
+        return false;
+    }
+    if (strcmp(command->name, "fuzz") == 0 && options->match != NULL && options->path_count == 0) {
+        lapse_error_set(cursor->err, LAPSE_INVALID,
+                        "-k %s chooses among scenarios, and none are named; add a PATH, or leave "
+                        "-k out",
+                        options->match);
         return false;
     }
     return true;

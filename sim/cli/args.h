@@ -49,6 +49,7 @@ struct lapse_cli_options {
     bool exit_first;
     int jobs; /* 0: as many as there are cores */
     uint64_t seed;
+    bool seed_given;
     uint64_t runs;          /* --runs N: with so many seeds, from `seed` on */
     bool compare_model;     /* --model: rows are compared with the model's after every call */
     bool check_determinism; /* each run is made again and compared */
@@ -115,6 +116,9 @@ const struct lapse_cli_command *lapse_cli_command_find(const char *name);
  * Returns true, or false with a sentence in *err. */
 bool lapse_cli_parse(int argc, char **argv, char **paths, struct lapse_cli_options *ret,
                      struct lapse_error *err);
+
+/* A whole number up to `most`, in digits alone. False: the text is none. */
+bool lapse_cli_number_read(const char *text, uint64_t most, uint64_t *ret);
 
 /* args_fuzz.c: an option of `lapse fuzz`. *ret_known: it is one. False: its value is wrong
  * (err). */

@@ -5,7 +5,9 @@
 #include "args.h"
 #include "lapse/time.h"
 
-enum { SHARDS_MAX = 100000, HEX_DIGITS = 15 };
+enum { SHARDS_MAX = 100000, SHARD_DIGITS = 6, HEX_DIGITS = 15, DAYS_MAX = 106751 };
+/* So that an instant of the clock and such a span can be added. */
+static const int64_t DAY_NS = INT64_C(86400) * 1000000000;
 
 static bool read_span(const char *name, const char *value, int64_t *ret, struct lapse_error *err);
 static bool read_shard(struct lapse_cli_options *options, const char *value,
@@ -44,10 +46,11 @@ static bool read_span(const char *name, const char *value, int64_t *ret, struct 
     struct lapse_span span;
     size_t used = 0;
     bool whole = lapse_span_scan(value, strlen(value), &span, &used) == LAPSE_OK &&
-                 value[used] == '\0' && span.ns > 0;
+                 value[used] == '\0' && span.ns > 0 && span.ns / DAY_NS < DAYS_MAX;
     if (!whole) {
-        lapse_error_set(err, LAPSE_INVALID, "--%s takes a duration above 0, such as 60s, not '%s'",
-                        name, value);
+        lapse_error_set(err, LAPSE_INVALID,
+                        "--%s takes a duration above 0 and below %dd, such as 60s, not '%s'", name,
+                        (int)DAYS_MAX, value);
         return false;
     }
     *ret = span.ns;
@@ -56,12 +59,15 @@ static bool read_span(const char *name, const char *value, int64_t *ret, struct 
 
 static bool read_shard(struct lapse_cli_options *options, const char *value,
                        struct lapse_error *err) {
-    char *slash = NULL, *end = NULL;
-    unsigned long shard = strtoul(value, &slash, 10);
-    unsigned long count = *slash == '/' ? strtoul(slash + 1, &end, 10) : 0;
-    if (count == 0 || count > SHARDS_MAX || *end != '\0' || shard == 0 || shard > count) {
-        lapse_error_set(err, LAPSE_INVALID, "--shard takes I/N with I from 1 to N, not '%s'",
-                        value);
+    uint64_t shard = 0, count = 0;
+    char first[SHARD_DIGITS + 1] = "";
+    size_t len = strcspn(value, "/");
+    memcpy(first, value, len <= SHARD_DIGITS ? len : 0);
+    if (value[len] != '/' || !lapse_cli_number_read(value + len + 1, SHARDS_MAX, &count) ||
+        !lapse_cli_number_read(first, count, &shard) || shard == 0) {
+        lapse_error_set(err, LAPSE_INVALID,
+                        "--shard takes I/N with N from 1 to %d and I from 1 to N, not '%s'",
+                        (int)SHARDS_MAX, value);
         return false;
     }
     options->shard = shard;

@@ -3,30 +3,37 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "check.h"
+#include "output.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum { HEAD_BYTES = 4096 };
+static const char what[] = "certificates";
 
-static bool is_input(const struct lapse_cli_options *options, const struct stat *found);
 static bool holds_certificates(const char *path);
 
 bool lapse_cli_certificate_free(const struct lapse_cli_options *options) {
     const char *path = options->certificate;
+    struct lapse_error err = {0};
     struct stat found;
-    if (path == NULL || stat(path, &found) != 0 || !S_ISREG(found.st_mode)) {
+    if (path == NULL) {
         return true;
     }
-    if (is_input(options, &found)) {
-        (void)lapse_cli_complain(0,
-                                 "--certificate %s: that is a history to be judged, and it would "
-                                 "be overwritten; name another file",
-                                 path);
+    if (lapse_cli_output_check(options, what, path, &err) != LAPSE_OK) {
+        (void)lapse_cli_complain(0, "--certificate %s", err.message);
         return false;
     }
-    if (found.st_size > 0 && !holds_certificates(path)) {
+    for (size_t i = 0; i < options->report_count; i++) {
+        const char *report = options->reports[i].path;
+        if (report != NULL && strcmp(report, path) == 0) {
+            (void)lapse_cli_complain(
+                0, "--certificate %s: a report goes there; give one another path", path);
+            return false;
+        }
+    }
+    if (stat(path, &found) == 0 && found.st_size > 0 && !holds_certificates(path)) {
         (void)lapse_cli_complain(0,
                                  "--certificate %s: the file is there and holds no certificates, "
                                  "so it is not overwritten; name another, or take it away",
@@ -37,29 +44,12 @@ bool lapse_cli_certificate_free(const struct lapse_cli_options *options) {
 }
 
 bool lapse_cli_certificate_write(const char *path, const struct lapse_out *text) {
-    if (path == NULL) {
+    struct lapse_error err = {0};
+    if (path == NULL || lapse_cli_output_write(what, path, text->text, text->len, &err) ==
+                            LAPSE_OK) {
         return true;
     }
-    FILE *file = fopen(path, "wb");
-    bool written = file != NULL &&
-                   fwrite(text->text != NULL ? text->text : "", 1, text->len, file) == text->len;
-    if (file != NULL) {
-        written = fclose(file) == 0 && written;
-    }
-    if (!written) {
-        (void)lapse_cli_complain(0, "%s: the certificates cannot be written", path);
-    }
-    return written;
-}
-
-static bool is_input(const struct lapse_cli_options *options, const struct stat *found) {
-    for (size_t i = 0; i < options->path_count; i++) {
-        struct stat input;
-        if (stat(options->paths[i], &input) == 0 && input.st_dev == found->st_dev &&
-            input.st_ino == found->st_ino) {
-            return true;
-        }
-    }
+    (void)lapse_cli_complain(0, "--certificate %s", err.message);
     return false;
 }
 

@@ -14,7 +14,7 @@ int lapse_cli_check(const struct lapse_cli_options *options) {
         return lapse_cli_complain(LAPSE_EXIT_USAGE, "--format takes lapse, etcd or kv, not '%s'",
                                   options->form);
     }
-    if (!lapse_cli_certificate_free(options)) {
+    if (!lapse_cli_certificate_free(options) || !lapse_cli_sinks_check(options)) {
         return LAPSE_EXIT_USAGE;
     }
     struct lapse_cli_check_work work = {.options = options};

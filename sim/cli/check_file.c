@@ -15,6 +15,7 @@ static enum lapse_status read_log(struct lapse_cli_checked *checked);
 static enum lapse_status judge_events(struct lapse_cli_checked *checked);
 static enum lapse_status find_problems(struct lapse_cli_checked *checked);
 static enum lapse_status copy_verdict(struct lapse_cli_checked *checked);
+static void say_cut(struct lapse_cli_checked *checked);
 static void say_judged(struct lapse_cli_checked *checked);
 
 enum lapse_status lapse_cli_check_file(const struct lapse_cli_options *options, const char *path,
@@ -166,12 +167,31 @@ static enum lapse_status copy_verdict(struct lapse_cli_checked *checked) {
             "which is in no history; the rules broke nowhere before it",
             (long long)closing->event,
             lapse_bytes_print(closing->charged, charged, sizeof charged));
+    } else if (checked->recorded.cut && checked->verdict.outcome != LAPSE_OUTCOME_VIOLATED) {
+        say_cut(checked);
     } else if (checked->verdict.outcome == LAPSE_OUTCOME_INCONCLUSIVE) {
         (void)lapse_error_set(
             &checked->err, LAPSE_OK,
             "the history was cut at a bound, and what came later was not recorded");
     }
     return LAPSE_OK;
+}
+
+/* What lapse wrote tells by its last line that it is whole. */
+static void say_cut(struct lapse_cli_checked *checked) {
+    const struct lapse_history *history = checked->recorded.history;
+    size_t count = lapse_history_count(history);
+    const struct lapse_history_event *last = lapse_history_at(history, count - 1);
+    bool whole = last->kind == LAPSE_HISTORY_END;
+    size_t told = whole || count < 2 ? count - 1 : count - 2;
+    int line = told == 0 ? 1 : checked->recorded.the_case.event_places[told].line;
+    char at[LAPSE_TIME_TEXT_MAX];
+    checked->verdict.outcome = LAPSE_OUTCOME_INCONCLUSIVE;
+    (void)lapse_error_set(&checked->err, LAPSE_OK,
+                          "it stops at line %d, at %s: lapse wrote it, and its closing line, which "
+                          "shows that it is whole, is missing. Without `recorder` in the first "
+                          "line it is judged as it is",
+                          line, lapse_span_print((struct lapse_span){last->at.ns}, at));
 }
 
 /* Which rules had something to say, which had not, and which could not be asked. */

@@ -49,11 +49,15 @@ static int emit_chosen(const struct lapse_cli_options *options,
             plans[count++] = file->loaded.plans[i];
         }
     }
-    int code = count > 0 ? print_plans(plans, count)
-                         : lapse_cli_complain(LAPSE_EXIT_NOTHING,
-                                              "nothing was selected; `lapse run -v %s` lists what "
-                                              "there is",
-                                              target->path);
+    int code = count > 0 ? print_plans(plans, count) : LAPSE_EXIT_NOTHING;
+    if (count == 0 && options->match != NULL) {
+        (void)lapse_cli_complain(code,
+                                 "nothing was selected: no name there matches -k %s; `lapse run "
+                                 "-v %s` lists them",
+                                 options->match, target->path);
+    } else if (count == 0) {
+        (void)lapse_cli_complain_place(options, target, file);
+    }
     free(plans);
     return code;
 }

@@ -31,12 +31,12 @@ int lapse_cli_explore(const struct lapse_cli_options *options) {
         code = lapse_cli_exit_worse(code, explore_file(options, &selection.targets[i]));
     }
     hold_interrupts(false);
-    lapse_cli_selection_free(&selection);
     if (code == LAPSE_EXIT_NOTHING) {
-        (void)lapse_cli_complain(code, "nothing was selected; `lapse run -v` lists what there is");
+        (void)lapse_cli_complain_nothing(options, &selection);
     } else {
         printf("exit     %s\n", lapse_exit_sentence(code));
     }
+    lapse_cli_selection_free(&selection);
     return code;
 }
 

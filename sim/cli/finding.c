@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "shrunk.h"
+#include "output.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +17,6 @@ static const char folder[] = "findings";
 
 static enum lapse_status name_it(const struct lapse_shrunk *shrunk, char *ret_path,
                                  struct lapse_error *err);
-static bool may_write(const char *path, struct lapse_error *err);
 static bool is_finding(const char *head);
 
 enum lapse_status lapse_cli_finding_save(const struct lapse_shrunk *shrunk, const char *path,
@@ -31,19 +31,11 @@ enum lapse_status lapse_cli_finding_save(const struct lapse_shrunk *shrunk, cons
     } else {
         (void)snprintf(ret_path, LAPSE_CLI_PATH_MAX, "%s", path);
     }
-    if (!may_write(ret_path, err)) {
+    if (!lapse_cli_finding_may(ret_path, err)) {
         return LAPSE_IO;
     }
-    FILE *stream = fopen(ret_path, "wb");
-    bool whole = stream != NULL &&
-                 fwrite(shrunk->text.text, 1, shrunk->text.bytes, stream) == shrunk->text.bytes;
-    int fault = errno;
-    whole = stream != NULL && fclose(stream) == 0 && whole;
-    if (!whole) {
-        return lapse_error_set(err, LAPSE_IO, "%s: the finding cannot be saved (%s)", ret_path,
-                               strerror(fault));
-    }
-    return LAPSE_OK;
+    return lapse_cli_output_write("the finding", ret_path, shrunk->text.text, shrunk->text.bytes,
+                                  err);
 }
 
 /* Named by its contract and its text, so that one failure found twice is one file. */
@@ -62,8 +54,11 @@ static enum lapse_status name_it(const struct lapse_shrunk *shrunk, char *ret_pa
     return LAPSE_OK;
 }
 
-static bool may_write(const char *path, struct lapse_error *err) {
+bool lapse_cli_finding_may(const char *path, struct lapse_error *err) {
     char head[HEAD_BYTES + 1];
+    if (lapse_cli_output_check(NULL, "the finding", path, err) != LAPSE_OK) {
+        return false;
+    }
     FILE *stream = fopen(path, "rb");
     if (stream == NULL) {
         return true;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "output.h"
 
 enum { FIRST_ROUND = 32, NAME_BYTES = 40 };
 
@@ -76,7 +77,8 @@ static int campaign(struct lapse_cli_fuzz *fuzz) {
                                   "%s: the folder for findings cannot be made (%s)",
                                   fuzz->options->findings, strerror(errno));
     }
-    if (!lapse_cli_fuzz_stats_free(fuzz->options->findings, &err)) {
+    if (lapse_cli_output_folder("findings", fuzz->options->findings, &err) != LAPSE_OK ||
+        !lapse_cli_fuzz_stats_free(fuzz->options->findings, &err)) {
         return lapse_cli_complain(LAPSE_EXIT_USAGE, "%s", err.message);
     }
     lapse_cli_fuzz_begin(fuzz);

@@ -197,9 +197,13 @@ static enum lapse_status save(const struct lapse_cli_fuzz *fuzz, struct lapse_cl
         bool good = file != NULL &&
                     fwrite(finding->text.text, 1, finding->text.len, file) == finding->text.len;
         good = (file == NULL || fclose(file) == 0) && good;
+        int fault = errno;
+        if (file != NULL && !good) {
+            (void)unlink(finding->path); /* half of it is no finding */
+        }
         return good ? LAPSE_OK
                     : lapse_error_set(err, LAPSE_IO, "%s: the finding cannot be saved (%s)",
-                                      finding->path, strerror(errno));
+                                      finding->path, strerror(fault));
     }
     return lapse_error_set(err, LAPSE_LIMIT,
                            "%s: %d other files have this name already; move them away",

@@ -2,13 +2,14 @@
  * that two campaigns of one seed and so many runs write the same bytes. */
 #define _POSIX_C_SOURCE 200809L
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "fuzz.h"
+#include "output.h"
 
 static void write_findings(FILE *file, const struct lapse_cli_fuzz *fuzz);
 static void write_diversity(FILE *file, const struct lapse_cli_fuzz *fuzz);
@@ -41,9 +42,11 @@ enum lapse_status lapse_cli_fuzz_stats(const struct lapse_cli_fuzz *fuzz, const 
     const struct lapse_campaign_totals *totals = lapse_campaign_totals(fuzz->campaign);
     char path[LAPSE_CLI_FINDING_PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/stats.json", folder);
-    FILE *file = fopen(path, "w");
+    char *text = NULL;
+    size_t len = 0;
+    FILE *file = open_memstream(&text, &len);
     if (file == NULL) {
-        return lapse_error_set(err, LAPSE_IO, "%s: cannot be written (%s)", path, strerror(errno));
+        return lapse_error_set(err, LAPSE_NOMEM, "memory ran out");
     }
     (void)fprintf(file,
                   "{\"lapse\": \"%s\", \"seed\": %" PRIu64 ", \"runs\": %" PRIu64
@@ -69,8 +72,11 @@ enum lapse_status lapse_cli_fuzz_stats(const struct lapse_cli_fuzz *fuzz, const 
     write_diversity(file, fuzz);
     bool good = ferror(file) == 0;
     good = fclose(file) == 0 && good;
-    return good ? LAPSE_OK
-                : lapse_error_set(err, LAPSE_IO, "%s: cannot be written whole", path);
+    enum lapse_status status =
+        good ? lapse_cli_output_write("what was counted", path, text, len, err)
+             : lapse_error_set(err, LAPSE_NOMEM, "memory ran out");
+    free(text);
+    return status;
 }
 
 static void write_findings(FILE *file, const struct lapse_cli_fuzz *fuzz) {

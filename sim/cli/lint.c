@@ -10,7 +10,8 @@ struct counts {
 };
 
 static bool lint_file(const char *path, const struct lapse_style *style, struct counts *counts);
-static int finish(const struct lapse_cli_selection *selection, const struct counts *counts);
+static int finish(const struct lapse_cli_options *options,
+                  const struct lapse_cli_selection *selection, const struct counts *counts);
 
 int lapse_cli_lint(const struct lapse_cli_options *options) {
     char folder[] = "scenarios";
@@ -33,7 +34,7 @@ int lapse_cli_lint(const struct lapse_cli_options *options) {
         }
     }
     if (status == LAPSE_OK) {
-        code = finish(&selection, &counts);
+        code = finish(options, &selection, &counts);
     }
     lapse_cli_selection_free(&selection);
     return code;
@@ -60,13 +61,10 @@ static bool lint_file(const char *path, const struct lapse_style *style, struct 
     return whole;
 }
 
-static int finish(const struct lapse_cli_selection *selection, const struct counts *counts) {
-    char skipped[LAPSE_ERROR_MESSAGE_MAX];
-    if (lapse_cli_skipped_say(selection, "lint", skipped, sizeof skipped)) {
-        return lapse_cli_complain(LAPSE_EXIT_NOTHING, "nothing was selected: %s", skipped);
-    }
+static int finish(const struct lapse_cli_options *options,
+                  const struct lapse_cli_selection *selection, const struct counts *counts) {
     if (counts->files == 0) {
-        return lapse_cli_complain(LAPSE_EXIT_NOTHING, "nothing was selected");
+        return lapse_cli_complain_nothing(options, selection);
     }
     printf("%zu file%s, %zu mistake%s, %zu warning%s\n", counts->files,
            counts->files == 1 ? "" : "s", counts->mistakes, counts->mistakes == 1 ? "" : "s",

@@ -8,10 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "contracts/jepsen.h"
+#include "reports/recorded.h"
 #include "runner.h"
 
 enum { READ_BYTES = 65536 };
 
+static const char *other_form(const struct lapse_cli_bytes *bytes);
 static int open_regular(const char *path, const char *what, struct lapse_error *err);
 static enum lapse_status read_all(int fd, size_t most, struct lapse_cli_bytes *ret,
                                   struct lapse_error *err);
@@ -27,9 +30,27 @@ enum lapse_status lapse_cli_read(const char *path, struct lapse_file *ret,
             lapse_file_free(ret);
             (void)lapse_error_set(err, LAPSE_NOMEM, "memory ran out");
         }
+        const char *other = status == LAPSE_INVALID ? other_form(&bytes) : NULL;
+        if (other != NULL) {
+            lapse_file_free(ret);
+            status = lapse_error_set(err, LAPSE_IO, "%s", other);
+        }
     }
     lapse_cli_bytes_free(&bytes);
     return status;
+}
+
+/* What is no scenario and can be judged gets one sentence, not a mistake a word. NULL: none of it.
+ */
+static const char *other_form(const struct lapse_cli_bytes *bytes) {
+    const struct lapse_bytes text = {(const unsigned char *)bytes->data, bytes->count};
+    if (lapse_recorded_looks(bytes->data, bytes->count)) {
+        return "it is a recorded history, and no scenario: `lapse check` judges it, and `lapse "
+               "replay` tells it";
+    }
+    return lapse_jepsen_detect(text) == LAPSE_JEPSEN_NONE
+               ? NULL
+               : "it is a log of Jepsen's, and no scenario: `lapse check` judges it";
 }
 
 enum lapse_status lapse_cli_bytes_read(const char *path, const char *what, size_t most,

@@ -23,8 +23,8 @@ int lapse_cli_replay(const struct lapse_cli_options *options) {
 static int replay_target(const struct lapse_cli_options *options,
                          const struct lapse_cli_target *target) {
     int code;
-    return lapse_cli_replay_recorded(options, target->path, &code) ? code
-                                                                    : replay_file(options, target);
+    return lapse_cli_replay_recorded(options, target, &code) ? code
+                                                             : replay_file(options, target);
 }
 
 static int replay_file(const struct lapse_cli_options *options,

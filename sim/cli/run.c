@@ -33,6 +33,9 @@ static int run_selection(const struct lapse_cli_options *options,
     struct lapse_cli_sinks sinks;
     struct lapse_cli_pool pool;
     struct lapse_error err = {0};
+    if (!lapse_cli_sinks_check(options)) {
+        return LAPSE_EXIT_USAGE;
+    }
     if (options->save_folder != NULL &&
         lapse_cli_save_folder(options->save_folder, &err) != LAPSE_OK) {
         return lapse_cli_complain(LAPSE_EXIT_USAGE, "%s", err.message);
@@ -50,22 +53,12 @@ static int run_selection(const struct lapse_cli_options *options,
 }
 
 static void complain_nothing(const struct lapse_cli_pool *pool, size_t protocols) {
-    char skipped[LAPSE_ERROR_MESSAGE_MAX];
-    const char *match = pool->options->match;
     if (protocols > 0) {
         (void)lapse_cli_complain(LAPSE_EXIT_NOTHING,
                                  "nothing was run: protocols have no run; write lapse explore");
         return;
     }
-    if (lapse_cli_skipped_say(pool->selection, "run", skipped, sizeof skipped)) {
-        (void)lapse_cli_complain(LAPSE_EXIT_NOTHING, "nothing was selected: %s", skipped);
-        return;
-    }
-    (void)lapse_cli_complain(LAPSE_EXIT_NOTHING, "nothing was selected: %s%s",
-                             match != NULL                ? "no name matches -k "
-                             : pool->selection->count > 0 ? "no scenario at this line or row"
-                                                          : "name a file or a folder",
-                             match != NULL ? match : "");
+    (void)lapse_cli_complain_nothing(pool->options, pool->selection);
 }
 
 static int report(const struct lapse_cli_pool *pool, struct lapse_cli_sinks *sinks) {

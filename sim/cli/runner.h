@@ -49,6 +49,10 @@ bool lapse_cli_chosen(const struct lapse_cli_options *options,
 int lapse_cli_complain_place(const struct lapse_cli_options *options,
                              const struct lapse_cli_target *target,
                              const struct lapse_cli_file *file);
+/* Nothing was selected: says on stderr where was looked and for what, and the way out. Returns
+ * NOTHING. */
+int lapse_cli_complain_nothing(const struct lapse_cli_options *options,
+                               const struct lapse_cli_selection *selection);
 
 /* Patterns of `sometimes` that came true over the runs of one document so far. */
 struct lapse_cli_document {

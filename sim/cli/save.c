@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "save.h"
+#include "output.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +40,7 @@ enum lapse_status lapse_cli_save_folder(const char *folder, struct lapse_error *
                                "folder, or take them away",
                                folder);
     }
-    return LAPSE_OK;
+    return lapse_cli_output_folder("histories", folder, err);
 }
 
 enum lapse_status lapse_cli_save(const char *folder, const struct lapse_result_view *view,

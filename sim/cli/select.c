@@ -64,20 +64,6 @@ void lapse_cli_selection_free(struct lapse_cli_selection *selection) {
     memset(selection, 0, sizeof *selection);
 }
 
-bool lapse_cli_skipped_say(const struct lapse_cli_selection *selection, const char *command,
-                           char *buf, size_t cap) {
-    size_t count = selection->skipped_folders;
-    if (count == 0 || selection->count > 0) {
-        return false;
-    }
-    (void)snprintf(buf, cap,
-                   "%zu folder%s skipped for the .lapse-skip in %s; name the folder itself: lapse "
-                   "%s %s",
-                   count, count == 1 ? " was" : "s were", count == 1 ? "it" : "them", command,
-                   selection->skipped_first);
-    return true;
-}
-
 int lapse_cli_address_split(char *path) {
     char *colon = strrchr(path, ':');
     if (colon == NULL || colon == path || colon[1] == '\0') {

@@ -24,10 +24,6 @@ struct lapse_cli_selection {
  * read; err says which). */
 enum lapse_status lapse_cli_select(char *const *paths, size_t path_count,
                                    struct lapse_cli_selection *ret, struct lapse_error *err);
-/* Why nothing was selected, if folders were skipped: how many, and how to run one all the same.
- * Fills buf, or returns false. */
-bool lapse_cli_skipped_say(const struct lapse_cli_selection *selection, const char *command,
-                           char *buf, size_t cap);
 void lapse_cli_selection_free(struct lapse_cli_selection *selection);
 /* Splits "FILE:LINE" in place. Returns the line, or 0 (path is as it was). */
 int lapse_cli_address_split(char *path);

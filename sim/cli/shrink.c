@@ -22,6 +22,8 @@ int lapse_cli_shrink(const struct lapse_cli_options *options) {
     int code;
     if (status != LAPSE_OK) {
         code = lapse_cli_complain(LAPSE_EXIT_MISTAKES, "%s", err.message);
+    } else if (options->output != NULL && !lapse_cli_finding_may(options->output, &err)) {
+        code = lapse_cli_complain(LAPSE_EXIT_MISTAKES, "%s", err.message);
     } else if (selection.count != 1) {
         code = lapse_cli_complain(LAPSE_EXIT_USAGE,
                                   "shrink takes one file: name it, or FILE:LINE");

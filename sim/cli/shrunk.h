@@ -20,6 +20,8 @@ void lapse_cli_sizes_draw(struct lapse_out *out, const struct lapse_cli_sizes *s
 /* Whether it needs a fault, its thresholds, its stability, and what else was met: a line each. */
 void lapse_cli_shrunk_draw(struct lapse_out *out, const struct lapse_shrunk *shrunk);
 
+/* finding.c: whether a finding may be put at `path`; if not, err says why. */
+bool lapse_cli_finding_may(const char *path, struct lapse_error *err);
 /* finding.c: saves the text at `path`, or, if that is NULL, as findings/ID-....yaml. *ret_path, of
  * LAPSE_CLI_PATH_MAX bytes, is where it went. OK; IO: it cannot be written, or something stands
  * there that is no finding (err says which). */

@@ -1,11 +1,12 @@
 /* Reports on their way out: to stdout, or to files. */
 #include "sinks.h"
+#include "output.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { FILE_COLUMNS_MAX = 80 };
+static const char what[] = "the report";
 
 static bool sink_write(const struct lapse_cli_sink *sink, const struct lapse_out *whole);
 
@@ -17,6 +18,18 @@ static int file_columns(const struct lapse_cli_selection *selection) {
         widest = len > widest && len <= FILE_COLUMNS_MAX ? len : widest;
     }
     return (int)widest;
+}
+
+bool lapse_cli_sinks_check(const struct lapse_cli_options *options) {
+    for (size_t i = 0; i < options->report_count; i++) {
+        const char *path = options->reports[i].path;
+        struct lapse_error err = {0};
+        if (path != NULL && lapse_cli_output_check(options, what, path, &err) != LAPSE_OK) {
+            (void)lapse_cli_complain(0, "--report %s", err.message);
+            return false;
+        }
+    }
+    return true;
 }
 
 void lapse_cli_sinks_open(const struct lapse_cli_options *options,
@@ -83,14 +96,10 @@ static bool sink_write(const struct lapse_cli_sink *sink, const struct lapse_out
     if (sink->path == NULL) {
         return fwrite(whole->text, 1, whole->len, stdout) == whole->len;
     }
-    FILE *file = fopen(sink->path, "wb");
-    bool written = file != NULL && fwrite(whole->text, 1, whole->len, file) == whole->len;
-    if (file != NULL) {
-        written = fclose(file) == 0 && written;
+    struct lapse_error err = {0};
+    if (lapse_cli_output_write(what, sink->path, whole->text, whole->len, &err) != LAPSE_OK) {
+        (void)lapse_cli_complain(0, "--report %s", err.message);
+        return false;
     }
-    if (!written) {
-        (void)lapse_cli_complain(0, "%s: the report cannot be written (%s)", sink->path,
-                                 strerror(errno));
-    }
-    return written;
+    return true;
 }

@@ -17,6 +17,9 @@ struct lapse_cli_sinks {
     struct lapse_cli_sink items[LAPSE_CLI_REPORTS_MAX];
 };
 
+/* Before any work: whether each report can be written where it is to go. If not, says so on
+ * stderr. */
+bool lapse_cli_sinks_check(const struct lapse_cli_options *options);
 /* The chosen reports, and pretty on stdout unless another report goes there. */
 void lapse_cli_sinks_open(const struct lapse_cli_options *options,
                           const struct lapse_cli_selection *selection, struct lapse_cli_sinks *ret);

@@ -5,6 +5,7 @@
 
 #include "check.h"
 
+static const char *senseless(const struct lapse_cli_options *options);
 static int tell_recorded(const struct lapse_cli_options *options, const char *path);
 
 int lapse_cli_story(const struct lapse_result_view *view, bool again,
@@ -43,19 +44,40 @@ int lapse_cli_replay_told(const struct lapse_cli_options *options, const char *p
     return lapse_cli_replay(&told);
 }
 
-bool lapse_cli_replay_recorded(const struct lapse_cli_options *options, const char *path,
-                               int *ret_code) {
-    enum { HEAD_BYTES = 256 };
+bool lapse_cli_replay_recorded(const struct lapse_cli_options *options,
+                               const struct lapse_cli_target *target, int *ret_code) {
+    enum { HEAD_BYTES = 65536 };
+    const char *path = target->path, *option = senseless(options);
     struct lapse_cli_bytes head = {0};
     bool recorded =
         lapse_cli_bytes_read(path, "a scenario or a history", HEAD_BYTES, &head, NULL) ==
             LAPSE_OK &&
         lapse_recorded_looks(head.data, head.count);
     lapse_cli_bytes_free(&head);
-    if (recorded) {
+    if (recorded && option != NULL) {
+        *ret_code = lapse_cli_complain(LAPSE_EXIT_USAGE,
+                                       "%s is for a scenario, and %s is a recorded history, which "
+                                       "is not run again: leave it out",
+                                       option, path);
+    } else if (recorded && target->line_count > 0) {
+        *ret_code = lapse_cli_complain(LAPSE_EXIT_USAGE,
+                                       "%s is a recorded history, which is told whole: write it "
+                                       "without :%d",
+                                       path, target->lines[0]);
+    } else if (recorded) {
         *ret_code = tell_recorded(options, path);
     }
     return recorded;
+}
+
+/* The first option that says how a scenario is run; NULL: there is none. */
+static const char *senseless(const struct lapse_cli_options *options) {
+    return options->seed_given          ? "--seed"
+           : options->has_row           ? "--row"
+           : options->compare_model     ? "--model"
+           : options->check_determinism ? "--check-determinism"
+           : options->promise_strict    ? "--promise"
+                                        : NULL;
 }
 
 static int tell_recorded(const struct lapse_cli_options *options, const char *path) {

@@ -51,6 +51,7 @@ struct lapse_recorded {
     struct lapse_history *history;
     struct lapse_case the_case; /* judges by rules alone */
     bool complete;              /* written by lapse, and whole */
+    bool cut;                   /* written by lapse, and the closing line is missing */
     bool decisions;             /* some line tells what a store decided */
     void *memory;               /* private */
 };
@@ -63,7 +64,8 @@ struct lapse_recorded_code {
 };
 const struct lapse_recorded_code *lapse_recorded_codes(size_t *ret_count);
 
-/* Whether the bytes look like a recorded history: they begin with an object. */
+/* Whether the bytes, which may be the first of more, look like a recorded history: an object in a
+ * line of its own, and another in the next. A scenario may be written as one object. */
 bool lapse_recorded_looks(const char *bytes, size_t byte_count);
 /* Reads one. name and bytes are borrowed. Returns OK, INVALID (ret->diags says why) or NOMEM; in
  * each case lapse_recorded_free gives back what was taken. */
