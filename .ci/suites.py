@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCENARIOS = ROOT / "scenarios"
 SUITES = SCENARIOS / "suites"
 SECONDS_MAX = 60
+MANY_SECONDS_MAX = 600  # where one call does the work of many
 DETAIL_LINES_MAX = 40
 
 
@@ -42,11 +43,21 @@ def name_of(lines, document):
     return ""
 
 
-def run(lapse, arguments, folder):
+def run(lapse, arguments, folder, seconds=SECONDS_MAX):
     """(exit code, stdout) of one call of the program; its path is relative to our own folder."""
     done = subprocess.run([os.path.abspath(lapse)] + arguments, cwd=folder, capture_output=True,
-                          check=False, timeout=SECONDS_MAX, stdin=subprocess.DEVNULL)
+                          check=False, timeout=seconds, stdin=subprocess.DEVNULL)
     return done.returncode, done.stdout.decode("utf-8", errors="replace")
+
+
+def told_by_file(output):
+    """{file: what a run says of it}: many files in one run cost one start of the program."""
+    told, name = {}, ""
+    for line in output.splitlines(keepends=True):
+        match = re.match(r"(?:PASS|FAIL|OPEN)  (\S+\.yaml)\b", line)
+        name = match.group(1) if match else "" if re.match(r"contracts: ", line) else name
+        told[name] = told.get(name, "") + line
+    return told
 
 
 def replay_of(output):

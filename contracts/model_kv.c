@@ -422,7 +422,9 @@ static void touch_key(struct lapse_model *model, struct lapse_model_bucket *buck
 static void tell_all_ends(struct lapse_model *model, struct lapse_model_bucket *bucket) {
     for (struct lapse_model_key *key = *bucket->keys; key != NULL; key = key->next) {
         enum lapse_model_state state = lapse_model_key_state(model, key);
-        bool open = state == LAPSE_MODEL_UNSURE && bucket->config.markers.ns > 0;
+        /* Nor is it known if an end has an event while the words are not. */
+        bool marks = bucket->config.markers.ns > 0 || lapse_model_unsure(model, &bucket->name);
+        bool open = state == LAPSE_MODEL_UNSURE && marks;
         bucket->loose = bucket->loose || open;
         key->mark_open = key->mark_open || open;
         if (state != LAPSE_MODEL_ABSENT || key->newest == NULL ||

@@ -16,18 +16,19 @@
 
 /* X(name, id, kinds, uses), most special first: an event that breaks several contracts is charged
  * to the first. So what was found ended stands before what has ended, that before what lives on,
- * and those before the general promises on terms. The most general one, that all answers have one
- * order, comes last. */
+ * and those before the general promises on terms. Where store time has gone back, what had ended
+ * may not have, so that stands before all that ends. The most general one, that all answers have
+ * one order, comes last. */
 #define LAPSE_RULES(X)                                                                           \
     X(fence_03, "FENCE-03", LAPSE_ON(RESOURCE), LAPSE_USE_RESOURCES)                             \
     X(renew_01, "RENEW-01", LAPSE_ON(INVOKE), LAPSE_USE_LOOPS)                                   \
     X(belief_02, "BELIEF-02", LAPSE_ON(INVOKE), LAPSE_USE_BELIEF)                                \
     X(belief_01, "BELIEF-01", LAPSE_ON(INVOKE), LAPSE_USE_BELIEF)                                \
     X(repl_01, "REPL-01", LAPSE_ON(ROLE), LAPSE_USE_ROLES)                                       \
+    X(clock_03, "CLOCK-03", LAPSE_ON_STORE, LAPSE_USE_KEYS | LAPSE_USE_LEASES)                   \
     X(lease_10, "LEASE-10", LAPSE_ON(APPLY), LAPSE_USE_LOCK_KEYS)                                \
     X(once_01, "ONCE-01", LAPSE_ON(APPLY) | LAPSE_ON(EMIT), LAPSE_USE_REQUESTS)                  \
     X(clock_05, "CLOCK-05", LAPSE_ON(APPLY), LAPSE_USE_EDGES)                                    \
-    X(clock_03, "CLOCK-03", LAPSE_ON_STORE, LAPSE_USE_KEYS | LAPSE_USE_LEASES)                   \
     X(clock_04, "CLOCK-04", LAPSE_ON(APPLY) | LAPSE_ON(STEP), LAPSE_USE_STOPS)                   \
     X(clock_06, "CLOCK-06", LAPSE_ON_STORE, LAPSE_USE_KEYS | LAPSE_USE_LEASES)                   \
     X(fence_01, "FENCE-01", LAPSE_ON(APPLY), LAPSE_USE_LEASES)                                   \
@@ -200,11 +201,11 @@ bool lapse_reap_overdue(const struct lapse_trackers *trackers, struct lapse_true
 /* Whether a command may move the end of the idle key that it reads. */
 bool lapse_look_uses(const struct lapse_look *look);
 /* Sessions are judged under the contracts of leases: whether a look at one is this contract's to
- * judge, and whether what it shows is right. */
+ * judge, and whether what it shows is right to it. */
 bool lapse_session_concerns(const struct lapse_trackers *trackers, const struct lapse_look *look,
                             const char *id);
 bool lapse_session_right(const struct lapse_trackers *trackers, const struct lapse_look *look,
-                         struct lapse_violation *ret);
+                         const char *id, struct lapse_violation *ret);
 /* The APPLY a decision comes from and the request, when the event is an accepted or refused call
  * of `verb`; NULL otherwise. */
 const struct lapse_command *lapse_rule_command(const struct lapse_trackers *trackers,

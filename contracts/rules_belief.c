@@ -46,9 +46,11 @@ bool lapse_rule_belief_02_holds(const struct lapse_trackers *trackers,
     const struct lapse_tracked_belief *belief = act_belief(trackers, event);
     if (belief->denied == NULL)
         return true;
-    /* A grant since the denial is another one; only a call that still names the old is wrong. */
+    /* A grant since the denial is another one, also of a store whose numbers began anew; only a
+     * call that still names the old is wrong. */
+    int64_t token = event->u.invoke.grant.token;
     bool granted_since = belief->granted->seq > belief->denied->seq;
-    if (granted_since && event->u.invoke.grant.token > belief->denied_token)
+    if (granted_since && (token > belief->denied_token || token == belief->token))
         return true;
     struct lapse_rule_text who = lapse_text_actor(trackers, event);
     struct lapse_rule_text name = name_of(belief);

@@ -56,7 +56,7 @@ static bool lease_02_check(const struct lapse_trackers *trackers, const struct l
                            struct lapse_violation *ret) {
     const struct lapse_tracked_grant *grant = live(look);
     if (lapse_verb_of_session(look->verb))
-        return lapse_session_right(trackers, look, ret);
+        return lapse_session_right(trackers, look, "LEASE-02", ret);
     if (look->verb == LAPSE_VERB_ACQUIRE && look->command->u.lease.session.len > 0)
         return end_is_sessions(trackers, look) ||
                fail(look, NULL, ret, "was granted, but not for as long as its session");
@@ -88,7 +88,7 @@ static bool lease_03_concerns(const struct lapse_trackers *trackers,
 static bool lease_03_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
     if (lapse_verb_of_session(look->verb))
-        return lapse_session_right(trackers, look, ret);
+        return lapse_session_right(trackers, look, "LEASE-03", ret);
     const struct lapse_tracked_grant *grant = live(look);
     const struct lapse_answer *answer = look->answer;
     if (answer->status != LAPSE_HELD)
@@ -111,7 +111,7 @@ static bool lease_04_concerns(const struct lapse_trackers *trackers,
 static bool lease_04_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
     if (lapse_verb_of_session(look->verb))
-        return lapse_session_right(trackers, look, ret);
+        return lapse_session_right(trackers, look, "LEASE-04", ret);
     const struct lapse_tracked_grant *last = lapse_tracked_grant_last(look->lease);
     if (look->answer->status == LAPSE_OK && !look->answer->renewed)
         return true;
@@ -134,7 +134,7 @@ static bool lease_05_concerns(const struct lapse_trackers *trackers,
 static bool lease_05_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
     if (lapse_verb_of_session(look->verb))
-        return lapse_session_right(trackers, look, ret);
+        return lapse_session_right(trackers, look, "LEASE-05", ret);
     const struct lapse_tracked_grant *last = lapse_tracked_grant_last(look->lease);
     enum lapse_status status = look->answer->status;
     if (look->verb == LAPSE_VERB_RELEASE)
@@ -155,7 +155,7 @@ static bool lease_06_concerns(const struct lapse_trackers *trackers,
 static bool lease_06_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
     if (lapse_verb_of_session(look->verb))
-        return lapse_session_right(trackers, look, ret);
+        return lapse_session_right(trackers, look, "LEASE-06", ret);
     const struct lapse_tracked_grant *grant = live(look);
     if (look->answer->status != LAPSE_OK)
         return fail(look, grant, ret, "was not extended, though its holder asked in time");
@@ -180,7 +180,7 @@ static bool lease_07_concerns(const struct lapse_trackers *trackers,
 static bool lease_07_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
     if (lapse_verb_of_session(look->verb))
-        return lapse_session_right(trackers, look, ret);
+        return lapse_session_right(trackers, look, "LEASE-07", ret);
     const struct lapse_tracked_grant *grant = live(look);
     if (look->answer->status == (grant == NULL ? LAPSE_LOST : LAPSE_NOT_OWNER))
         return true;
@@ -201,7 +201,7 @@ static bool lease_08_concerns(const struct lapse_trackers *trackers,
 static bool lease_08_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
                            struct lapse_violation *ret) {
     if (lapse_verb_of_session(look->verb))
-        return lapse_session_right(trackers, look, ret);
+        return lapse_session_right(trackers, look, "LEASE-08", ret);
     const struct lapse_tracked_grant *grant = live(look);
     const struct lapse_answer *answer = look->answer;
     if (answer->status == LAPSE_OK && answer->renewed && answer->token == grant->token &&

@@ -25,14 +25,18 @@ bool lapse_session_concerns(const struct lapse_trackers *trackers, const struct 
     if (look->command == NULL || (session == NULL && trackers->leases_unsure) ||
         (session != NULL && session->unsure))
         return false;
-    return strcmp(due_of(session, look).id, id) == 0;
+    struct due due = due_of(session, look);
+    bool opened = look->verb == LAPSE_VERB_SESSION && due.fresh;
+    return strcmp(due.id, id) == 0 || (opened && strcmp(id, "LEASE-02") == 0);
 }
 
 bool lapse_session_right(const struct lapse_trackers *trackers, const struct lapse_look *look,
-                         struct lapse_violation *ret) {
+                         const char *id, struct lapse_violation *ret) {
     const struct lapse_tracked_session *session =
         lapse_tracked_session_find(trackers, look->key_name);
     struct due due = due_of(session, look);
+    /* As of a lease: that it is opened anew is LEASE-04's, for how long LEASE-02's. */
+    bool fresh = due.fresh && strcmp(id, "LEASE-04") != 0;
     const struct lapse_answer *answer = look->answer;
     if (answer->status != due.status)
         return say(look, session, ret, "was not answered as it stands");
@@ -52,7 +56,7 @@ bool lapse_session_right(const struct lapse_trackers *trackers, const struct lap
     if (span.ns == 0 && session != NULL)
         span = session->span;
     struct lapse_steady end;
-    if (!due.fresh || (lapse_steady_add(answer->at, span, &end) &&
+    if (!fresh || (lapse_steady_add(answer->at, span, &end) &&
                        answer->end.kind == LAPSE_END_STEADY && answer->end.ns == end.ns))
         return true;
     return say(look, session, ret, "does not end at the call plus its span");

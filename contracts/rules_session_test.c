@@ -132,6 +132,22 @@ static void entry_is_not_the_next_sessions(struct builder *b, bool broken) {
            broken ? read_value(b, "v", 1, 2 * SPAN) : answered(b, LAPSE_ABSENT));
 }
 
+static void session_opened_after_its_end_has_its_span(struct builder *b, bool broken) {
+    open_session(b);
+    b->at = SPAN;
+    decide(b, W1, session_call(LAPSE_VERB_SESSION, NAME, "w1", SPAN),
+           holds_lease(b, "", 2, broken ? 2 * SPAN - 1 : 2 * SPAN));
+}
+
+static void session_is_opened_anew_after_its_end(struct builder *b, bool broken) {
+    open_session(b);
+    b->at = SPAN;
+    struct lapse_answer same = holds_lease(b, "", 1, SPAN);
+    same.renewed = true;
+    decide(b, W1, session_call(LAPSE_VERB_SESSION, NAME, "w1", SPAN),
+           broken ? same : holds_lease(b, "", 2, 2 * SPAN));
+}
+
 Test(rules, judge_what_ends_with_a_session) {
     static const struct twist twists[] = {
         {"an entry at its session's end", "KV-03", entry_ends_with_its_session, 0},
@@ -145,6 +161,8 @@ Test(rules, judge_what_ends_with_a_session) {
         {"a session of another", "LEASE-03", open_session_is_refused_to_another, 0},
         {"a session opened twice", "LEASE-08", session_opened_again_stays_as_it_was, 0},
         {"a write with an ended session", "KV-02", write_with_an_ended_session_is_lost, 0},
+        {"the next session's end", "LEASE-02", session_opened_after_its_end_has_its_span, 0},
+        {"the next session", "LEASE-04", session_is_opened_anew_after_its_end, 0},
         {"an entry and the next session", "KV-03", entry_is_not_the_next_sessions, 0},
     };
     check_twists(twists, sizeof twists / sizeof twists[0]);

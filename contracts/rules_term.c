@@ -178,6 +178,7 @@ static bool kv_14_check(const struct lapse_trackers *trackers, const struct laps
 }
 LAPSE_RULE_BY_LOOKS(kv_14, kv_14_concerns, kv_14_check)
 
+/* That a write or delete of what has ended is accepted says of no listing that it renewed. */
 static bool kv_08_concerns(const struct lapse_trackers *trackers, const struct lapse_look *look) {
     (void)trackers;
     if (look->key == NULL || look->key->entry.why != LAPSE_WHY_IDLE || look->key->entry.lossy)
@@ -187,7 +188,8 @@ static bool kv_08_concerns(const struct lapse_trackers *trackers, const struct l
     if (look->state == LAPSE_TRACKED_LIVE && lapse_verb_reads_key(look->verb) && !older)
         return look->answer->status == LAPSE_OK ||
                (look->answer->status == LAPSE_ABSENT && look->key->entry.renewal != NULL);
-    return look->state == LAPSE_TRACKED_ENDED && listing_renewed(look);
+    bool written = lapse_verb_takes_revision(look->verb) && look->answer->status == LAPSE_OK;
+    return !written && look->state == LAPSE_TRACKED_ENDED && listing_renewed(look);
 }
 
 static bool kv_08_check(const struct lapse_trackers *trackers, const struct lapse_look *look,
@@ -228,13 +230,15 @@ static bool kv_08_check(const struct lapse_trackers *trackers, const struct laps
 }
 LAPSE_RULE_BY_LOOKS(kv_08, kv_08_concerns, kv_08_check)
 
+/* An accepted write or delete of what has ended brings nothing back: KV-03 names it. */
 static bool kv_09_concerns(const struct lapse_trackers *trackers, const struct lapse_look *look) {
     (void)trackers;
+    bool written = lapse_verb_takes_revision(look->verb) && look->answer->status == LAPSE_OK;
     if (look->key == NULL || look->key->entry.lossy)
         return false;
     if (look->state == LAPSE_TRACKED_ENDED)
-        return look->key->entry.why == LAPSE_WHY_IDLE && look->key->found_ended != NULL &&
-               lapse_look_shows(look) != LAPSE_SHOWN_NOTHING;
+        return !written && look->key->entry.why == LAPSE_WHY_IDLE &&
+               look->key->found_ended != NULL && lapse_look_shows(look) != LAPSE_SHOWN_NOTHING;
     return look->state == LAPSE_TRACKED_LIVE && shows_end(look) &&
            (look->key->entry.renewal != NULL || look->key->old_renewal != NULL);
 }

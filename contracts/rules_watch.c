@@ -445,6 +445,8 @@ static const struct lapse_tracked_key *shown_ended(const struct lapse_trackers *
         lapse_tracked_bucket_find(trackers, watch->bucket), event->u.deliver.event.key);
     const struct lapse_answer *began = &watch->began->u.apply.answer;
     bool same = key != NULL && key->entry.revision == event->u.deliver.event.revision;
+    /* An end that was told since is no end of then: a store that hangs hands out late. */
+    same = same && (key->expired == NULL || key->expired->seq < watch->began->seq);
     bool ended = same && lapse_tracked_key_state(trackers, key, began->at, began->wall) ==
                              LAPSE_TRACKED_ENDED;
     return ended ? key : NULL;

@@ -541,9 +541,12 @@ static void take_refusal(struct lapse_trackers *trackers, struct lapse_tracked_b
     if (key == NULL)
         return;
     key->refused = event;
-    bool shown = answer->status == LAPSE_EXISTS ||
-                 (answer->status == LAPSE_CONFLICT && answer->revision == key->entry.revision);
-    if (key->found_ended == NULL && !shown &&
+    /* A conflict that names another revision has found something, an older value or a trace; one
+     * that a session has lost says nothing of the key. */
+    bool nothing = answer->status == LAPSE_CONFLICT
+                       ? answer->revision == 0 && key->entry.revision != 0
+                       : answer->status == LAPSE_ABSENT;
+    if (key->found_ended == NULL && nothing &&
         lapse_tracked_key_state(trackers, key, answer->at, answer->wall) == LAPSE_TRACKED_ENDED)
         key->found_ended = event;
 }

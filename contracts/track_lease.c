@@ -177,13 +177,15 @@ static enum lapse_status take_grant(struct lapse_trackers *trackers,
     const struct lapse_tracked_session *session = NULL;
     if (command->u.lease.session.len > 0)
         session = lapse_tracked_session_find(trackers, command->u.lease.session);
+    /* One that a crash has brought back has the span that it had, which is not the call's. */
+    struct lapse_span span = session != NULL ? session->span : command->u.lease.span;
+    span.ns = answer->renewed ? 0 : span.ns;
     lease->grants[lease->grant_count++] =
         (struct lapse_tracked_grant){.token = answer->token,
                                      .owner = command->u.lease.owner,
                                      .from = answer->at,
                                      .end = answer->end,
-                                     .span = session != NULL ? session->span
-                                                             : command->u.lease.span,
+                                     .span = span,
                                      .ephemeral = command->u.lease.durability == LAPSE_EPHEMERAL,
                                      .session = session == NULL
                                                     ? 0

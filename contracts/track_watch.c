@@ -159,10 +159,13 @@ lapse_tracked_watch_event(const struct lapse_trackers *trackers,
 }
 
 /* Of the events before a watch from a revision began, its client is owed the last one of each key;
- * not that of an entry that had ended without a trace. */
+ * not that of an entry that had ended without a trace, nor one that a crash may have lost. */
 static bool owed(const struct lapse_trackers *trackers, const struct lapse_tracked_bucket *bucket,
                  const struct lapse_tracked_watch *watch, size_t index) {
     const struct lapse_event *made = &bucket->events[index]->u.emit.event;
+    bool before = trackers->tenure != NULL && bucket->events[index]->seq < trackers->tenure->seq;
+    if (before && trackers->setup->sync != LAPSE_SYNC_FULL)
+        return false;
     for (size_t i = index + 1; i < watch->start; i++) {
         if (lapse_bytes_equal(bucket->events[i]->u.emit.event.key, made->key))
             return false;

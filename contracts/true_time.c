@@ -5,13 +5,16 @@
 #include "rules.h"
 #include "track.h"
 
-/* In a restart of the machine the wall has its say in what passes. */
+static bool by_wall(const struct lapse_trackers *trackers);
+
+/* In a restart of the machine the wall has its say in what passes; where store time is the wall's,
+ * always. */
 enum lapse_tracked_state lapse_true_span(const struct lapse_trackers *trackers,
                                          const struct lapse_history_event *since,
                                          struct lapse_span span, struct lapse_true_time at) {
     int64_t rate = trackers->setup != NULL ? trackers->setup->rate_ppb : 0;
     int64_t least = 0, most = 0;
-    if (rate <= 0 || since == NULL || span.ns <= 0 ||
+    if (rate <= 0 || by_wall(trackers) || since == NULL || span.ns <= 0 ||
         !lapse_outside_judges(&trackers->outside, "KV-01") ||
         (trackers->machine_tenure != NULL && trackers->machine_tenure->seq > since->seq))
         return LAPSE_TRACKED_UNSURE;
@@ -23,6 +26,10 @@ enum lapse_tracked_state lapse_true_span(const struct lapse_trackers *trackers,
     bool comes = lapse_ns_scale(span.ns, LAPSE_NS_PER_S, LAPSE_NS_PER_S - rate, &most) &&
                  lapse_ns_add(most, slack, &most);
     return comes && passed > most ? LAPSE_TRACKED_ENDED : LAPSE_TRACKED_UNSURE;
+}
+
+static bool by_wall(const struct lapse_trackers *trackers) {
+    return trackers->setup->policies.value[LAPSE_POLICY_WALL_BACK] != 0;
 }
 
 /* A date is reached at the first command that sees it: so it has not been before, but may be later

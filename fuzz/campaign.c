@@ -215,16 +215,16 @@ static struct lapse_node *make(const struct lapse_campaign *campaign, struct lap
                                struct lapse_attempt *ret) {
     bool anew = campaign->corpus.count == 0 ||
                 (campaign->shapes == 0 &&
-                 lapse_choose(choices, 2, LAPSE_CHOICE_MUTATE, LAPSE_TRAITS) == 0);
+                 lapse_choose(choices, 2, LAPSE_CHOICE_MUTATE, LAPSE_TRAITS_MAX) == 0);
     if (anew) {
-        return lapse_generate(pool, choices, diversity);
+        return lapse_generate(pool, choices, campaign->options.profile, diversity);
     }
     size_t at = choose_entry(campaign, choices);
     if (campaign->shapes > 0 &&
-        lapse_choose(choices, SHAKEN_MAX, LAPSE_CHOICE_MUTATE, LAPSE_TRAITS + 2) > 0) {
+        lapse_choose(choices, SHAKEN_MAX, LAPSE_CHOICE_MUTATE, LAPSE_TRAITS_MAX + 2) > 0) {
         /* With fault upon fault its clients soon stand still: most begin from the shape itself. */
         at = (size_t)lapse_choose(choices, campaign->shapes, LAPSE_CHOICE_MUTATE,
-                                  LAPSE_TRAITS + 3);
+                                  LAPSE_TRAITS_MAX + 3);
     }
     const struct lapse_node *document = entry_at(campaign, at)->document;
     ret->parent = (int64_t)at;
@@ -241,7 +241,7 @@ static size_t choose_entry(const struct lapse_campaign *campaign, struct lapse_c
     uint64_t best_worth = 0;
     for (int i = 0; i < TRIES; i++) {
         size_t at = (size_t)lapse_choose(choices, campaign->corpus.count, LAPSE_CHOICE_MUTATE,
-                                         LAPSE_TRAITS + 1);
+                                         LAPSE_TRAITS_MAX + 1);
         const struct entry *entry = entry_at(campaign, at);
         uint64_t worth = 1000 * (1 + entry->shown + 4 * entry->paid) / (4 + entry->taken);
         if (i == 0 || worth > best_worth) {

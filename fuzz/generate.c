@@ -19,7 +19,7 @@ static void draw_lines(struct lapse_generator *g);
 static void draw_line(struct lapse_generator *g);
 
 struct lapse_node *lapse_generate(struct lapse_pool *pool, struct lapse_choices *choices,
-                                  struct lapse_diversity *diversity) {
+                                  const char *profile, struct lapse_diversity *diversity) {
     struct lapse_generator g = {.pool = pool, .choices = choices, .diversity = diversity};
     g.document = lapse_tree_map(pool);
     g.steps = lapse_tree_seq(pool);
@@ -35,6 +35,7 @@ struct lapse_node *lapse_generate(struct lapse_pool *pool, struct lapse_choices 
     draw_words(&g, LAPSE_TRAIT_BREADTH, LAPSE_TRAIT_SUBJECT, &g.subjects);
     draw_words(&g, LAPSE_TRAIT_TROUBLE, LAPSE_TRAIT_FAULT, &g.faults);
     g.span_ns = lapse_gen_span(&g, LAPSE_TRAIT_SPAN);
+    lapse_gen_policies(&g, profile);
     draw_setup(&g);
     draw_clients(&g);
     draw_lines(&g);
@@ -98,11 +99,6 @@ static void draw_setup(struct lapse_generator *g) {
             is_quick = is_quick || strcmp(quick[k], g->faults.words[i]) == 0;
         }
         g->patient = g->patient && is_quick;
-    }
-    if (lapse_gen_is(g, LAPSE_TRAIT_REAPER, "minute")) {
-        struct lapse_node *policy = lapse_tree_map(g->pool);
-        lapse_gen_say(g, policy, "reaper", "minute");
-        lapse_tree_put(g->pool, g->document, "policy", policy);
     }
     draw_store(g);
     draw_clocks(g);
@@ -246,7 +242,7 @@ static void draw_line(struct lapse_generator *g) {
         {"loops", lapse_gen_leases},        {"careful", lapse_gen_resources},
     };
     size_t at = (size_t)lapse_choose(g->choices, g->subjects.count, LAPSE_CHOICE_GENERATE,
-                                     LAPSE_TRAITS + 1);
+                                     LAPSE_TRAITS_MAX + 1);
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
         if (strcmp(subjects[i].word, g->subjects.words[at]) == 0) {
             subjects[i].add(g);

@@ -39,10 +39,10 @@ void lapse_gen_fault(struct lapse_generator *g) {
         {"slow", slow},       {"boot", boot},        {"link", link},
     };
     const char *kind = g->faults.words[lapse_choose(g->choices, g->faults.count,
-                                                    LAPSE_CHOICE_GENERATE, LAPSE_TRAITS + 3)];
+                                                    LAPSE_CHOICE_GENERATE, LAPSE_TRAITS_MAX + 3)];
     struct trouble t = {.line = lapse_tree_map(g->pool)};
     t.client = g->clients[lapse_choose(g->choices, (uint64_t)g->client_count,
-                                       LAPSE_CHOICE_GENERATE, LAPSE_TRAITS + 4)];
+                                       LAPSE_CHOICE_GENERATE, LAPSE_TRAITS_MAX + 4)];
     t.node = strstr(kind, "n1") != NULL ? "n1" : t.client;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kinds[i].kind, kind) == 0) {
@@ -107,7 +107,7 @@ static void rate(struct lapse_generator *g, struct trouble t, const char *kind) 
 }
 
 static void cut(struct lapse_generator *g, struct trouble t, const char *kind) {
-    bool back = lapse_choose(g->choices, 2, LAPSE_CHOICE_GENERATE, LAPSE_TRAITS + 5) != 0;
+    bool back = lapse_choose(g->choices, 2, LAPSE_CHOICE_GENERATE, LAPSE_TRAITS_MAX + 5) != 0;
     bool both = strcmp(kind, "cut") == 0;
     lapse_tree_put(g->pool, t.line, "cut",
                    lapse_tree_text(g->pool, "%s%c%s", back && !both ? "n1" : t.client,

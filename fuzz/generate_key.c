@@ -47,7 +47,7 @@ struct lapse_gen_bucket *lapse_gen_bucket(struct lapse_generator *g, const char 
                                                        : g->span_ns + g->span_ns / 2);
     }
     const char *markers = lapse_gen_word(g, LAPSE_TRAIT_MARKERS);
-    bucket->markers = strcmp(markers, "none") != 0;
+    bucket->markers = strcmp(markers, "none") != 0 && g->policies.value[LAPSE_POLICY_MARKERS] == 0;
     if (bucket->markers) {
         lapse_gen_say(g, words, "markers", markers);
     }
@@ -59,7 +59,7 @@ struct lapse_gen_bucket *lapse_gen_bucket(struct lapse_generator *g, const char 
         lapse_gen_say(g, words, "locks", "true");
     }
     const char *first = lapse_gen_word(g, LAPSE_TRAIT_FIRST);
-    if (strcmp(first, "1") != 0) {
+    if (strcmp(first, "1") != 0 && lapse_gen_counts_alone(g)) {
         lapse_gen_say(g, words, "first_revision", first);
         bucket->revision = strcmp(first, "100") == 0 ? 99 : 9223372036854775804;
     }
@@ -69,6 +69,12 @@ struct lapse_gen_bucket *lapse_gen_bucket(struct lapse_generator *g, const char 
 
 void lapse_gen_number(struct lapse_gen_bucket *bucket) {
     bucket->revision += bucket->revision < INT64_MAX - 1;
+}
+
+int64_t lapse_gen_revision(const struct lapse_generator *g, struct lapse_gen_bucket *bucket,
+                           struct lapse_gen_thing *key) {
+    lapse_gen_number(bucket);
+    return lapse_gen_counts_keys(g) ? key->counted++ : bucket->revision;
 }
 
 struct lapse_gen_bucket *lapse_gen_some_bucket(struct lapse_generator *g, bool locks) {
@@ -165,13 +171,13 @@ static void write_key(struct lapse_generator *g, struct spot spot, const char *v
     lapse_gen_say(g, line, "value", lapse_gen_word(g, LAPSE_TRAIT_VALUE));
     int64_t number = create ? -1 : version(g, spot);
     if (strcmp(verb, "update") == 0 || (spot.bucket->locks && !create)) {
-        number = number > 0 ? number : spot.key->number > 0 ? spot.key->number : 1;
+        number = number >= 0 ? number : spot.key->number > 0 ? spot.key->number : 1;
     }
-    if (number > 0) {
+    if (number >= 0) {
         lapse_gen_say_number(g, line, "if_version", number);
     }
     bool done = create ? !spot.key->there
-                       : number <= 0 || (spot.key->there && spot.key->number == number);
+                       : number < 0 || (spot.key->there && spot.key->number == number);
     if (done) {
         written(g, spot, spot.bucket->span_ns, spot.bucket->idle);
     }
@@ -231,26 +237,27 @@ static void date_of(struct lapse_generator *g, struct lapse_node *line, int64_t 
 /* -1: none. */
 static int64_t version(struct lapse_generator *g, struct spot spot) {
     const char *which = lapse_gen_word(g, LAPSE_TRAIT_VERSION);
-    int64_t number = spot.key->number;
+    int64_t number = spot.key->number, first = lapse_gen_counts_keys(g) ? 0 : 1;
     if (strcmp(which, "none") == 0) {
         return -1;
     }
     if (strcmp(which, "old") == 0) {
-        return number > 1 ? number - 1 : 1;
+        return number > first ? number - 1 : first;
     }
     if (strcmp(which, "next") == 0) {
         return number < INT64_MAX ? number + 1 : number;
     }
-    return strcmp(which, "far") == 0 ? 1000 : number > 0 ? number : 1;
+    return strcmp(which, "far") == 0 ? 1000 : number > first ? number : first;
 }
 
 static void written(struct lapse_generator *g, struct spot spot, int64_t span_ns, bool idle) {
-    lapse_gen_number(spot.bucket);
+    int64_t number = lapse_gen_revision(g, spot.bucket, spot.key);
     *spot.key = (struct lapse_gen_thing){.there = true,
                                          .idle = idle,
                                          .span_ns = span_ns,
                                          .end_ns = span_ns > 0 ? g->now_ns + span_ns : INT64_MAX,
-                                         .number = spot.bucket->revision,
+                                         .number = number,
+                                         .counted = spot.key->counted,
                                          .owner = g->client};
     if (span_ns > 0) {
         lapse_gen_landmarks_of(g, span_ns, idle);
@@ -265,7 +272,7 @@ static void read_key(struct lapse_generator *g, struct spot spot, const char *ve
     }
     if (rev) {
         int64_t number = version(g, spot);
-        lapse_gen_say_number(g, line, "rev", number > 0 ? number : 1);
+        lapse_gen_say_number(g, line, "rev", number >= 0 ? number : 1);
     }
     if (!peek && !rev && strcmp(verb, "history") != 0) {
         used(g, spot);
@@ -302,11 +309,11 @@ static void remove_key(struct lapse_generator *g, struct spot spot, const char *
     struct lapse_node *line = lapse_gen_call(g, verb, spot.object);
     int64_t number = version(g, spot);
     number = number < 0 && spot.bucket->locks ? spot.key->number + 1 : number;
-    if (number > 0) {
+    if (number >= 0) {
         lapse_gen_say_number(g, line, "if_version", number);
     }
-    if (spot.key->there && (number <= 0 || number == spot.key->number)) {
-        lapse_gen_number(spot.bucket);
+    if (spot.key->there && (number < 0 || number == spot.key->number)) {
+        (void)lapse_gen_revision(g, spot.bucket, spot.key);
         spot.key->there = false;
     }
     lapse_gen_add(g, line);
@@ -316,10 +323,10 @@ static void retime(struct lapse_generator *g, struct spot spot, const char *verb
     struct lapse_node *line = lapse_gen_call(g, verb, spot.object);
     int64_t number = version(g, spot);
     number = number < 0 && spot.bucket->locks ? spot.key->number + 1 : number;
-    if (number > 0) {
+    if (number >= 0) {
         lapse_gen_say_number(g, line, "if_version", number);
     }
-    bool done = spot.key->there && (number <= 0 || number == spot.key->number);
+    bool done = spot.key->there && (number < 0 || number == spot.key->number);
     if (strcmp(verb, "expire") == 0) {
         own_term(g, done ? spot : (struct spot){spot.bucket, &(struct lapse_gen_thing){0}, NULL},
                  line, false);

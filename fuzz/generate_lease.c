@@ -10,7 +10,8 @@ static const char *const session_names[LAPSE_GEN_NAMES] = {"s", "r"};
 static int64_t span_for(struct lapse_generator *g);
 static int64_t token_for(struct lapse_generator *g, const struct lapse_gen_thing *lease);
 static void acquire(struct lapse_generator *g, size_t at, struct lapse_node *line);
-static void granted(struct lapse_generator *g, struct lapse_gen_thing *thing, int64_t span_ns);
+static void granted(struct lapse_generator *g, struct lapse_gen_thing *thing, int64_t span_ns,
+                    int64_t number);
 static void with_session(struct lapse_generator *g, size_t at, const char *verb);
 
 void lapse_gen_leases(struct lapse_generator *g) {
@@ -31,11 +32,12 @@ void lapse_gen_leases(struct lapse_generator *g) {
             span_ns = span_for(g);
             lapse_gen_say_span(g, line, "for", span_ns);
         }
-        if (token > 0) {
+        if (token >= 0) {
             lapse_gen_say_number(g, line, "token", token);
         }
-        bool named = token > 0 ? token == lease->number : lease->owner == g->client;
+        bool named = token >= 0 ? token == lease->number : lease->owner == g->client;
         if (lease->there && named) {
+            lease->number = span_ns > 0 && lapse_gen_extend_counts(g) ? ++g->token : lease->number;
             lease->there = span_ns > 0;
             lease->end_ns = g->now_ns + span_ns;
             lapse_gen_landmark(g, lease->end_ns);
@@ -57,7 +59,7 @@ void lapse_gen_resources(struct lapse_generator *g) {
     if (strcmp(verb, "write") == 0) {
         int64_t token = token_for(g, &g->leases[lapse_gen_pick(g, LAPSE_TRAIT_LEASE)]);
         lapse_gen_say(g, line, "value", g->clients[g->client]);
-        lapse_gen_say_number(g, line, "token", token > 0 ? token : 1);
+        lapse_gen_say_number(g, line, "token", token >= 0 ? token : 1);
     }
     lapse_gen_add(g, line);
 }
@@ -78,7 +80,7 @@ void lapse_gen_sessions(struct lapse_generator *g) {
         int64_t span_ns = span_for(g);
         lapse_gen_say_span(g, line, "for", span_ns);
         if (!session->there || session->owner == g->client) {
-            granted(g, session, span_ns);
+            granted(g, session, span_ns, session->there ? session->number : ++g->token);
         }
     }
     lapse_gen_add(g, line);
@@ -131,12 +133,13 @@ static int64_t span_for(struct lapse_generator *g) {
                                          : g->span_ns;
 }
 
-/* 0: none. */
+/* -1: none. */
 static int64_t token_for(struct lapse_generator *g, const struct lapse_gen_thing *lease) {
     const char *which = lapse_gen_word(g, LAPSE_TRAIT_TOKEN);
-    int64_t number = lease->number > 0 ? lease->number : 1;
-    return strcmp(which, "none") == 0  ? 0
-           : strcmp(which, "old") == 0 ? (number > 1 ? number - 1 : 1)
+    int64_t first = lease->counted > 0 ? 0 : 1;
+    int64_t number = lease->number > first ? lease->number : first;
+    return strcmp(which, "none") == 0  ? -1
+           : strcmp(which, "old") == 0 ? (number > first ? number - 1 : first)
            : strcmp(which, "next") == 0 ? number + 1
                                         : number;
 }
@@ -149,16 +152,18 @@ static void acquire(struct lapse_generator *g, size_t at, struct lapse_node *lin
         lapse_gen_say(g, line, "durability", durability);
     }
     if (!g->leases[at].there) {
-        granted(g, &g->leases[at], span_ns);
+        granted(g, &g->leases[at], span_ns, lapse_gen_token(g, &g->leases[at]));
     }
 }
 
-/* Sessions and leases share a counter of tokens. */
-static void granted(struct lapse_generator *g, struct lapse_gen_thing *thing, int64_t span_ns) {
+/* Sessions and leases share a counter of tokens, if not each name counts for itself. */
+static void granted(struct lapse_generator *g, struct lapse_gen_thing *thing, int64_t span_ns,
+                    int64_t number) {
     *thing = (struct lapse_gen_thing){.there = true,
                                       .span_ns = span_ns,
                                       .end_ns = g->now_ns + span_ns,
-                                      .number = thing->there ? thing->number : ++g->token,
+                                      .number = number,
+                                      .counted = thing->counted,
                                       .owner = g->client};
     lapse_gen_landmark(g, thing->end_ns);
 }
@@ -173,7 +178,8 @@ static void with_session(struct lapse_generator *g, size_t at, const char *verb)
             .there = true, .end_ns = g->sessions[at].end_ns, .number = g->of_buckets[0].revision};
     }
     if (strcmp(verb, "acquire") == 0 && !g->leases[0].there && g->sessions[at].there) {
-        granted(g, &g->leases[0], g->sessions[at].end_ns - g->now_ns);
+        granted(g, &g->leases[0], g->sessions[at].end_ns - g->now_ns,
+                lapse_gen_token(g, &g->leases[0]));
     }
     if (strcmp(verb, "get") != 0 && strcmp(verb, "inspect") != 0) {
         lapse_gen_say(g, line, "session", session_names[at]);

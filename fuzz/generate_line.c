@@ -13,7 +13,7 @@ struct lapse_node *lapse_gen_call(struct lapse_generator *g, const char *verb,
     lapse_gen_say_span(g, line, "at", g->now_ns);
     if (lapse_gen_pick(g, LAPSE_TRAIT_CLIENT) > 0) {
         g->client = (int)lapse_choose(g->choices, (uint64_t)g->client_count,
-                                      LAPSE_CHOICE_GENERATE, LAPSE_TRAITS);
+                                      LAPSE_CHOICE_GENERATE, LAPSE_TRAITS_MAX);
     }
     lapse_gen_say(g, line, "by", g->clients[g->client]);
     lapse_gen_say(g, line, verb, object);

@@ -41,7 +41,8 @@ void lapse_gen_requests(struct lapse_generator *g) {
 static void again(struct lapse_generator *g) {
     size_t known = g->request_count < LAPSE_GEN_REQUESTS_MAX ? g->request_count
                                                              : LAPSE_GEN_REQUESTS_MAX;
-    size_t at = (size_t)lapse_choose(g->choices, known, LAPSE_CHOICE_GENERATE, LAPSE_TRAITS + 2);
+    size_t at = (size_t)lapse_choose(g->choices, known, LAPSE_CHOICE_GENERATE,
+                                     LAPSE_TRAITS_MAX + 2);
     struct lapse_node *line = lapse_node_deep_copy(g->pool, g->requests[at]);
     if (line == NULL) {
         return;
@@ -78,7 +79,7 @@ static struct lapse_node *member(struct lapse_generator *g, struct lapse_gen_buc
     lapse_tree_put(g->pool, call, verb, lapse_tree_text(g->pool, "%s/%s", bucket->name, names[at]));
     if (strcmp(verb, "delete") == 0 || strcmp(verb, "purge") == 0) {
         key->there = false;
-        lapse_gen_number(bucket);
+        (void)lapse_gen_revision(g, bucket, key);
         return call;
     }
     lapse_gen_say(g, call, "value", "x");
@@ -87,8 +88,7 @@ static struct lapse_node *member(struct lapse_generator *g, struct lapse_gen_buc
     }
     key->there = true;
     key->end_ns = bucket->span_ns > 0 ? g->now_ns + bucket->span_ns : INT64_MAX;
-    lapse_gen_number(bucket);
-    key->number = bucket->revision;
+    key->number = lapse_gen_revision(g, bucket, key);
     lapse_gen_landmark(g, key->end_ns);
     return call;
 }

@@ -48,7 +48,7 @@ int64_t lapse_gen_ahead(struct lapse_generator *g, size_t at) {
         return later(g->now_ns, g->span_ns);
     }
     if (g->anywhere) {
-        at = (size_t)lapse_choose(g->choices, ahead, LAPSE_CHOICE_GENERATE, LAPSE_TRAITS + 6);
+        at = (size_t)lapse_choose(g->choices, ahead, LAPSE_CHOICE_GENERATE, LAPSE_TRAITS_MAX + 6);
     }
     return g->landmarks[first + (at < ahead ? at : ahead - 1)];
 }

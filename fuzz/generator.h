@@ -7,6 +7,7 @@
 #define FUZZ_GENERATOR_H
 
 #include "fuzz/generate.h"
+#include "lapse/policy.h"
 #include "traits.h"
 #include "tree.h"
 
@@ -26,6 +27,7 @@ struct lapse_gen_thing {
     bool idle;
     int64_t span_ns, end_ns; /* end: INT64_MAX: none */
     int64_t number;          /* revision or token; 0: never written */
+    int64_t counted;         /* numbers that it has taken, where each name counts for itself */
     int owner;
 };
 
@@ -54,6 +56,7 @@ struct lapse_generator {
     size_t landmark_count;
     const char *clients[LAPSE_GEN_CLIENTS_MAX];
     int client_count, client; /* the one who called last */
+    struct lapse_policies policies;
     bool sqlite, patient; /* patient: nothing can hold an answer back, calls need no timeout */
     struct lapse_gen_bucket of_buckets[LAPSE_GEN_BUCKETS_MAX];
     size_t bucket_count;
@@ -99,6 +102,15 @@ void lapse_gen_say_number(struct lapse_generator *g, struct lapse_node *line, co
 void lapse_gen_name_watch(struct lapse_generator *g, struct lapse_node *line);
 void lapse_gen_trouble_call(struct lapse_generator *g, struct lapse_node *line);
 
+/* ---- Whose store it is (generate_policy.c). `profile`: NULL: any. */
+void lapse_gen_policies(struct lapse_generator *g, const char *profile);
+/* Whether each bucket counts its revisions itself; whether each key does, from 0. */
+bool lapse_gen_counts_alone(const struct lapse_generator *g);
+bool lapse_gen_counts_keys(const struct lapse_generator *g);
+/* The token of a new grant, or of an extend where that takes one. */
+int64_t lapse_gen_token(struct lapse_generator *g, struct lapse_gen_thing *lease);
+bool lapse_gen_extend_counts(const struct lapse_generator *g);
+
 /* ---- Subjects: each adds a line or more. */
 void lapse_gen_keys(struct lapse_generator *g);
 void lapse_gen_idle(struct lapse_generator *g);
@@ -123,6 +135,9 @@ struct lapse_gen_bucket *lapse_gen_bucket(struct lapse_generator *g, const char 
                                           const char *wish);
 /* Takes its next revision. */
 void lapse_gen_number(struct lapse_gen_bucket *bucket);
+/* The same for a change of that key, whose revision it is. */
+int64_t lapse_gen_revision(const struct lapse_generator *g, struct lapse_gen_bucket *bucket,
+                           struct lapse_gen_thing *key);
 /* A bucket that fits. */
 struct lapse_gen_bucket *lapse_gen_some_bucket(struct lapse_generator *g, bool locks);
 

@@ -6,12 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROUNDS_MAX = 12, EVENTS_SPARE = 1000, EVENTS_TIMES = 3 };
+enum {
+    ROUNDS_MAX = 12,
+    EVENTS_SPARE = 1000,
+    EVENTS_TIMES = 3,
+    FIRINGS_SPARE = 1000, /* of loops, beyond those of the document that was given */
+    SEEDS_TRIED_MAX = 1000
+};
 
+static enum lapse_status init(struct lapse_shrinker *s,
+                              const struct lapse_shrink_options *options, uint64_t seed,
+                              struct lapse_shrunk *ret, struct lapse_error *err);
 static enum lapse_status begin(struct lapse_shrinker *s, const struct lapse_plan *plan);
 static enum lapse_status read_plan(struct lapse_shrinker *s, const struct lapse_plan *plan,
                                    struct lapse_pool *pool, struct lapse_node **ret);
 static enum lapse_status first_run(struct lapse_shrinker *s);
+static enum lapse_status settle_seed(struct lapse_shrinker *s);
 static void aim(struct lapse_shrinker *s, const struct lapse_trial *trial);
 static void passes(struct lapse_shrinker *s);
 static bool rewrite(struct lapse_shrinker *s);
@@ -22,19 +32,16 @@ static enum lapse_status finish(struct lapse_shrinker *s, enum lapse_status stat
 enum lapse_status lapse_shrink_plan(const struct lapse_plan *plan,
                                     const struct lapse_shrink_options *options,
                                     struct lapse_shrunk *ret, struct lapse_error *err) {
-    struct lapse_shrinker s = {.options = options, .ret = ret, .err = err, .status = LAPSE_OK};
-    *ret = (struct lapse_shrunk){.text = {.alloc = options->alloc}};
-    s.spots.item_bytes = s.lines.item_bytes = sizeof(struct lapse_shrink_spot);
-    s.seed = lapse_plan_seed(plan, options->seed);
-    s.tries_max = options->tries_max > 0 ? options->tries_max : LAPSE_SHRINK_TRIES_MAX;
-    lapse_pool_init(&ret->pool, options->alloc);
-    lapse_pool_init(&s.texts, options->alloc);
-    lapse_pool_init(&s.tree_pool, options->alloc);
-    lapse_pool_init(&s.draft_pool, options->alloc);
-    ret->others = lapse_pool_take(&ret->pool, LAPSE_SHRINK_OTHERS_MAX * sizeof(*ret->others));
-    enum lapse_status status = ret->others == NULL ? LAPSE_NOMEM : begin(&s, plan);
+    struct lapse_shrinker s;
+    enum lapse_status status = init(&s, options, lapse_plan_seed(plan, options->seed), ret, err);
+    if (status == LAPSE_OK) {
+        status = begin(&s, plan);
+    }
     if (status == LAPSE_OK) {
         status = first_run(&s);
+    }
+    if (status == LAPSE_OK && ret->fails && s.seed > INT64_MAX) {
+        status = settle_seed(&s);
     }
     if (status == LAPSE_OK && ret->fails) {
         passes(&s);
@@ -55,14 +62,36 @@ enum lapse_status lapse_shrink(const struct lapse_node *document, int32_t row,
                                                       .no_model = options->no_model};
     *ret = (struct lapse_shrunk){.text = {.alloc = options->alloc}};
     lapse_pool_init(&ret->pool, options->alloc);
-    enum lapse_status status = lapse_trial_run(document, &trial_options, &trial, err);
+    enum lapse_status status =
+        lapse_shrink_trial(options, document, &trial_options, &trial, err);
     if (status == LAPSE_OK && trial.plan == NULL) {
-        status = lapse_error_set(err, LAPSE_INVALID, "%.400s", trial.err.message);
+        status = lapse_error_set(err, trial.death != 0 ? LAPSE_BUG : LAPSE_INVALID, "%.400s",
+                                 trial.err.message);
     } else if (status == LAPSE_OK) {
         status = lapse_shrink_plan(trial.plan, options, ret, err);
     }
     lapse_trial_free(&trial);
     return status;
+}
+
+enum lapse_status lapse_shrink_explain(const struct lapse_node *document,
+                                       const struct lapse_shrink_options *options,
+                                       struct lapse_shrunk *ret, struct lapse_error *err) {
+    struct lapse_shrinker s;
+    enum lapse_status status = init(&s, options, options->seed, ret, err);
+    s.as_is = true;
+    if (status == LAPSE_OK) {
+        struct lapse_node *tree = lapse_shrink_copy(&s.draft_pool, document);
+        status = tree == NULL ? LAPSE_NOMEM : LAPSE_OK;
+        if (tree != NULL) {
+            lapse_shrink_take(&s, &s.draft_pool, tree);
+            status = s.status == LAPSE_OK ? first_run(&s) : s.status;
+        }
+    }
+    if (status == LAPSE_OK && ret->fails) {
+        status = lapse_shrink_tell(&s);
+    }
+    return finish(&s, status);
 }
 
 void lapse_shrunk_free(struct lapse_shrunk *shrunk) {
@@ -79,6 +108,22 @@ void lapse_shrink_structure(struct lapse_shrinker *s) {
         lapse_shrink_lines(s);
         lapse_shrink_words(s);
     } while (s->changed && !s->spent && s->status == LAPSE_OK);
+}
+
+static enum lapse_status init(struct lapse_shrinker *s,
+                              const struct lapse_shrink_options *options, uint64_t seed,
+                              struct lapse_shrunk *ret, struct lapse_error *err) {
+    *s = (struct lapse_shrinker){.options = options, .ret = ret, .err = err, .status = LAPSE_OK};
+    *ret = (struct lapse_shrunk){.text = {.alloc = options->alloc}};
+    s->spots.item_bytes = s->lines.item_bytes = sizeof(struct lapse_shrink_spot);
+    s->seed = seed;
+    s->tries_max = options->tries_max > 0 ? options->tries_max : LAPSE_SHRINK_TRIES_MAX;
+    lapse_pool_init(&ret->pool, options->alloc);
+    lapse_pool_init(&s->texts, options->alloc);
+    lapse_pool_init(&s->tree_pool, options->alloc);
+    lapse_pool_init(&s->draft_pool, options->alloc);
+    ret->others = lapse_pool_take(&ret->pool, LAPSE_SHRINK_OTHERS_MAX * sizeof(*ret->others));
+    return ret->others == NULL ? LAPSE_NOMEM : LAPSE_OK;
 }
 
 /* What it is called is told at the end; till then its name must not look like one of its clients.
@@ -150,6 +195,24 @@ static enum lapse_status first_run(struct lapse_shrinker *s) {
     return status;
 }
 
+/* A document can name no seed as high as a command can: a lower one is taken under which it fails
+ * alike. */
+static enum lapse_status settle_seed(struct lapse_shrinker *s) {
+    const uint64_t given = s->seed;
+    bool found = false;
+    for (s->seed = 1; !found && s->status == LAPSE_OK && s->seed <= SEEDS_TRIED_MAX; s->seed++) {
+        struct lapse_trial trial;
+        s->tries++;
+        if (lapse_shrink_run(s, s->tree, &trial) == LAPSE_OK && lapse_shrink_alike(s, &trial)) {
+            found = true;
+            aim(s, &trial);
+        }
+        lapse_trial_free(&trial);
+    }
+    s->seed = found ? s->seed - 1 : given;
+    return s->status;
+}
+
 static void aim(struct lapse_shrinker *s, const struct lapse_trial *trial) {
     const struct lapse_verdict *verdict = lapse_judge_verdict(trial->run.judge);
     s->target = s->ret->signature = trial->signature;
@@ -166,6 +229,8 @@ static void aim(struct lapse_shrinker *s, const struct lapse_trial *trial) {
     s->acts = lapse_shrink_acts(trial);
     s->size = lapse_shrink_size_of(trial, s->tree);
     s->ret->before = s->size;
+    s->rounds_max = lapse_shrink_rounds(trial->plan);
+    s->rounds_max = s->rounds_max < FIRINGS_SPARE ? FIRINGS_SPARE : s->rounds_max;
     s->events_max = EVENTS_SPARE + EVENTS_TIMES * trial->run.events;
     if (s->options->progress != NULL) {
         s->options->progress(s->options->ctx, &s->size, 0);

@@ -51,8 +51,10 @@ struct lapse_shrinker {
     size_t tries, tries_max;
     uint64_t seed;
     uint64_t events_max; /* of each run's queue: a loop may be made endless */
+    uint64_t rounds_max; /* of all loops, should nothing break: more, and what is mended is cut */
     bool changed; /* a draft was kept since this was cleared */
     bool spent;   /* no tries are left */
+    bool as_is;   /* nothing of the document is changed, its name neither */
     enum lapse_status status; /* NOMEM: nothing more is tried */
 };
 
@@ -65,6 +67,13 @@ bool lapse_shrink_keep(struct lapse_shrinker *s);
 /* Runs a document. OK; NOMEM, which s->status keeps from then on: nothing runs any more. */
 enum lapse_status lapse_shrink_run(struct lapse_shrinker *s, const struct lapse_node *document,
                                    struct lapse_trial *ret);
+/* Runs a document as options say, apart if they do: then one that dies is BROKEN. OK or NOMEM. */
+enum lapse_status lapse_shrink_trial(const struct lapse_shrink_options *options,
+                                     const struct lapse_node *document,
+                                     const struct lapse_trial_options *how,
+                                     struct lapse_trial *ret, struct lapse_error *err);
+/* How often the loops of a plan fire at most. */
+uint64_t lapse_shrink_rounds(const struct lapse_plan *plan);
 /* Whether a trial failed as the first run did. */
 bool lapse_shrink_alike(const struct lapse_shrinker *s, const struct lapse_trial *trial);
 struct lapse_shrink_size lapse_shrink_size_of(const struct lapse_trial *trial,

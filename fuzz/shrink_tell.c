@@ -2,6 +2,8 @@
  * number at which the verdict flips, and whether replays agree. */
 #include "shrink_parts.h"
 
+#include "fuzz/shape.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -11,12 +13,14 @@ enum { NAME_BYTES_MAX = 100, COMMENT_BYTES_MAX = 400, THRESHOLDS_MAX = 64, FAULT
 static void leave_open(struct lapse_shrinker *s);
 static bool open_lines(struct lapse_shrinker *s, const struct lapse_trial *trial);
 static bool is_answered(const struct lapse_history *history, int64_t until, int32_t step);
+static void open_last(struct lapse_shrinker *s);
 static bool open_line(struct lapse_shrinker *s, struct lapse_node *line);
 static enum lapse_status write_text(struct lapse_shrinker *s);
 static enum lapse_status message_of(struct lapse_shrinker *s);
 static const char *cut_text(struct lapse_shrinker *s, const char *text, size_t most);
 static enum lapse_status read_text(struct lapse_shrinker *s);
 static void list_faults(struct lapse_shrinker *s);
+static bool fails_without(struct lapse_shrinker *s, size_t at);
 static bool add_fault(struct lapse_shrinker *s, const struct lapse_shrink_spot *spot,
                       const char **list);
 static enum lapse_status replay(struct lapse_shrinker *s);
@@ -34,6 +38,7 @@ static const char *number_text(struct lapse_shrinker *s, const struct lapse_node
 
 enum lapse_status lapse_shrink_tell(struct lapse_shrinker *s) {
     leave_open(s);
+    open_last(s);
     enum lapse_status status = s->status == LAPSE_OK ? write_text(s) : s->status;
     if (status == LAPSE_OK) {
         status = read_text(s);
@@ -52,7 +57,7 @@ enum lapse_status lapse_shrink_tell(struct lapse_shrinker *s) {
  * seen, so nothing is expected of them: the rules judge. */
 static void leave_open(struct lapse_shrinker *s) {
     struct lapse_trial trial;
-    if (s->target.unmet || s->status != LAPSE_OK) {
+    if (s->target.unmet || s->as_is || s->status != LAPSE_OK) {
         return;
     }
     lapse_pool_free(&s->draft_pool);
@@ -95,6 +100,28 @@ static bool is_answered(const struct lapse_history *history, int64_t until, int3
     return answered;
 }
 
+/* The last call of `steps` may have been told what broke, in place of the right answer. */
+static void open_last(struct lapse_shrinker *s) {
+    struct lapse_node *last = NULL;
+    if (s->target.unmet || s->as_is || s->status != LAPSE_OK) {
+        return;
+    }
+    lapse_pool_free(&s->draft_pool);
+    lapse_pool_init(&s->draft_pool, s->options->alloc);
+    s->draft = lapse_shrink_copy(&s->draft_pool, s->tree);
+    const struct lapse_node *steps =
+        s->draft == NULL ? NULL : lapse_node_get(s->draft, "steps");
+    for (size_t i = 0; steps != NULL && i < steps->count; i++) {
+        last = lapse_shape_calls(steps->items[i]) ? steps->items[i] : last;
+    }
+    if (s->draft == NULL) {
+        s->status = LAPSE_NOMEM;
+    } else if (last != NULL && lapse_node_get(last, "on_any") == NULL &&
+               lapse_node_get(last, "expect") == NULL && open_line(s, last)) {
+        (void)lapse_shrink_keep(s);
+    }
+}
+
 static bool open_line(struct lapse_shrinker *s, struct lapse_node *line) {
     bool handled = false;
     for (size_t i = 0; i < line->count; i++) {
@@ -118,8 +145,10 @@ static enum lapse_status write_text(struct lapse_shrinker *s) {
     lapse_pool_init(&s->draft_pool, s->options->alloc);
     s->draft = lapse_shrink_copy(&s->draft_pool, s->tree);
     const char *name = cut_text(s, s->ret->message, NAME_BYTES_MAX);
-    if (s->draft == NULL || name == NULL ||
-        !lapse_shrink_put(s, s->draft, "name", lapse_shrink_scalar(s, name, strlen(name)))) {
+    bool named = s->draft != NULL && name != NULL &&
+                 (s->as_is || lapse_shrink_put(s, s->draft, "name",
+                                               lapse_shrink_scalar(s, name, strlen(name))));
+    if (!named) {
         return LAPSE_NOMEM;
     }
     if (s->ret->pinned) {
@@ -145,6 +174,8 @@ static enum lapse_status message_of(struct lapse_shrinker *s) {
         if (trial.run.judge != NULL) {
             (void)lapse_choices_list(trial.run.choices, &draws);
             s->ret->pinned = draws > 0 && s->seed <= INT64_MAX;
+            s->ret->loose = draws > 0 && s->seed > INT64_MAX;
+            s->ret->seed = s->seed;
             const struct lapse_diag_list *diags = &lapse_judge_verdict(trial.run.judge)->diags;
             message = diags->count > 0 ? diags->items[0]->message : message;
         }
@@ -197,7 +228,7 @@ static enum lapse_status read_text(struct lapse_shrinker *s) {
     return status;
 }
 
-/* None of them could be left out, so it needs each. */
+/* Where none of them could be left out it needs each; else each is tried. */
 static void list_faults(struct lapse_shrinker *s) {
     const char **list = lapse_pool_take(&s->ret->pool, FAULTS_MAX * sizeof(*list));
     s->ret->needs_fault = s->size.faults > 0;
@@ -207,12 +238,36 @@ static void list_faults(struct lapse_shrinker *s) {
         return;
     }
     for (size_t i = 0; i < s->spots.count && s->ret->fault_count < FAULTS_MAX; i++) {
-        const struct lapse_shrink_spot *spot = lapse_shrink_spot(s, i);
-        if (lapse_shrink_is_fault(spot) && !add_fault(s, spot, list)) {
+        if (!lapse_shrink_is_fault(lapse_shrink_spot(s, i)) ||
+            (!s->ret->minimal && fails_without(s, i))) {
+            continue;
+        }
+        if (s->status != LAPSE_OK || !add_fault(s, lapse_shrink_spot(s, i), list)) {
             s->status = LAPSE_NOMEM;
             return;
         }
     }
+}
+
+/* Whether it fails alike without what stands at a spot. The spots are those of the tree again. */
+static bool fails_without(struct lapse_shrinker *s, size_t at) {
+    struct lapse_trial trial;
+    bool fails = false;
+    lapse_pool_free(&s->draft_pool);
+    lapse_pool_init(&s->draft_pool, s->options->alloc);
+    s->draft = lapse_shrink_copy(&s->draft_pool, s->tree);
+    if (s->draft != NULL && lapse_shrink_list(s, s->draft)) {
+        const struct lapse_shrink_spot *spot = lapse_shrink_spot(s, at);
+        lapse_shrink_cut(spot->parent, spot->index, 1);
+        s->tries++;
+        s->status = lapse_shrink_run(s, s->draft, &trial);
+        fails = s->status == LAPSE_OK && lapse_shrink_alike(s, &trial);
+        lapse_trial_free(&trial);
+    }
+    if (s->draft == NULL || !lapse_shrink_list(s, s->tree)) {
+        s->status = LAPSE_NOMEM;
+    }
+    return fails;
 }
 
 /* "pause: w1", "reply: lost", "w1: {wall: +2s}". */

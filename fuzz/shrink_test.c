@@ -218,6 +218,117 @@ Test(shrink, files_another_failure_apart_and_does_not_follow_it) {
     lapse_shrunk_free(&shrunk);
 }
 
+static size_t runs_apart; /* of the document at hand */
+
+/* Runs 3 to 6 die; the shrinker's own first run and its last ones live. */
+static int die_for_a_while(void (*run_it)(void *arg), void *arg) {
+    runs_apart++;
+    bool dies = runs_apart >= 3 && runs_apart <= 6;
+    if (!dies) {
+        run_it(arg);
+    }
+    return dies ? 6 : 0;
+}
+
+Test(shrink, goes_on_where_a_run_dies_and_files_that_apart) {
+    for (size_t i = 0; i < FAILING; i++) {
+        struct lapse_pool pool;
+        struct lapse_shrunk whole, shrunk;
+        const struct lapse_shrink_options options = {.alloc = lapse_alloc_libc(), .arena = arena,
+                                                     .seed = 1, .apart = die_for_a_while};
+        lapse_pool_init(&pool, lapse_alloc_libc());
+        runs_apart = 0;
+        shrink(failing[i], 1, false, &whole);
+        cr_assert_eq(lapse_shrink(parse(&pool, failing[i]), 0, &options, &shrunk, NULL), LAPSE_OK);
+        cr_assert_gt(runs_apart, 9, "case %zu", i);
+        cr_expect(shrunk.fails && lapse_trial_same(&shrunk.signature, &whole.signature) &&
+                      shrunk.stable && shrunk.after.steps <= shrunk.before.steps,
+                  "case %zu", i);
+        size_t died = 0;
+        for (size_t k = 0; k < shrunk.other_count; k++) {
+            bool here = strcmp(shrunk.others[k].signature.id, "lapse") == 0;
+            died += here ? 1 : 0;
+            cr_expect(!here || (strstr(shrunk.others[k].message, "signal 6") != NULL &&
+                                strstr(shrunk.others[k].text, "lapse: 1") != NULL),
+                      "case %zu", i);
+        }
+        cr_expect_eq(died, 1, "case %zu", i);
+        lapse_shrunk_free(&whole);
+        lapse_shrunk_free(&shrunk);
+        lapse_pool_free(&pool);
+    }
+}
+
+Test(shrink, of_what_dies_by_itself_says_so) {
+    struct lapse_pool pool;
+    struct lapse_shrunk shrunk;
+    struct lapse_error err = {0};
+    const struct lapse_shrink_options options = {.alloc = lapse_alloc_libc(), .arena = arena,
+                                                 .seed = 1, .apart = die_for_a_while};
+    lapse_pool_init(&pool, lapse_alloc_libc());
+    runs_apart = 2;
+    enum lapse_status status = lapse_shrink(parse(&pool, UNMET), 0, &options, &shrunk, &err);
+    cr_expect_eq(status, LAPSE_BUG);
+    cr_expect_str_eq(err.message, "the run died of signal 6");
+    lapse_shrunk_free(&shrunk);
+    lapse_pool_free(&pool);
+}
+
+/* What is mended would not end: a document of 100 firings must not become one of a billion. */
+Test(shrink, makes_no_loop_that_hardly_ends) {
+    struct lapse_shrunk shrunk;
+    struct lapse_trial trial;
+    shrink("lapse: 1\nname: x\nactors:\n"
+           "  a: [{acquire: j, for: 700ms}, {every: 600ms, extend: j, for: 1ns, on_lost: next}]\n"
+           "run_for: 1m\n",
+           1, false, &shrunk);
+    run(shrunk.document, 1, &trial);
+    cr_expect_str_eq(shrunk.signature.id, "RENEW-01");
+    cr_assert_not_null(trial.plan);
+    int64_t least = 0;
+    for (size_t i = 0; i < trial.plan->step_count; i++) {
+        const struct lapse_plan_step *step = &trial.plan->steps[i];
+        least = step->kind == LAPSE_STEP_LOOP ? step->u.loop.period_ns : least;
+    }
+    cr_expect(least > 0 && trial.plan->run_for_ns / least <= 1000, "%s", shrunk.text.text);
+    lapse_trial_free(&trial);
+    lapse_shrunk_free(&shrunk);
+}
+
+Test(shrink, changes_a_seed_that_no_document_can_name) {
+    struct lapse_shrunk shrunk;
+    struct lapse_trial trial;
+    shrink(CHANCE, UINT64_MAX, false, &shrunk);
+    cr_assert(shrunk.fails && !shrunk.loose);
+    run(shrunk.document, 7, &trial);
+    cr_expect(lapse_trial_same(&trial.signature, &shrunk.signature), "%s", shrunk.text.text);
+    lapse_trial_free(&trial);
+    lapse_shrunk_free(&shrunk);
+}
+
+/* Each of its two pauses alone is enough, and it says of neither that it needs it. */
+Test(shrink, explains_a_document_and_leaves_it_as_it_is) {
+    static const char twice[] =
+        "lapse: 1\nname: mine\nactors: [w1, w2]\nresources: {report: {}}\nsteps:\n"
+        "  - {at: 0s, by: w1, acquire: j, for: 30s, save: t1}\n"
+        "  - {at: 10s, pause: w1, for: 40s}\n  - {at: 11s, pause: w1, for: 39s}\n"
+        "  - {at: 12s, by: w1, write: report, value: x, token: $t1}\n"
+        "  - {at: 30s, by: w2, acquire: j, for: 30s, save: t2}\n"
+        "  - {at: 35s, by: w2, write: report, value: y, token: $t2}\n";
+    struct lapse_pool pool;
+    struct lapse_shrunk told;
+    const struct lapse_shrink_options options = {
+        .alloc = lapse_alloc_libc(), .arena = arena, .seed = 1};
+    lapse_pool_init(&pool, lapse_alloc_libc());
+    cr_assert_eq(lapse_shrink_explain(parse(&pool, twice), &options, &told, NULL), LAPSE_OK);
+    cr_assert(told.fails && told.stable && !told.minimal && told.needs_fault);
+    cr_expect_str_eq(strchr(told.text.text, '\n') + 1, twice);
+    cr_expect_eq(told.fault_count, 0);
+    expect_threshold(&told, "at", "by: w2, write", false, "50s-1ns", "50s");
+    lapse_shrunk_free(&told);
+    lapse_pool_free(&pool);
+}
+
 /* Counts what is held, and fails the nth time that memory is asked for; 0: never. */
 struct meter {
     size_t asked, fail_at, held;

@@ -10,6 +10,13 @@
 
 #include <string.h>
 
+/* What is run in a process of its own. */
+struct apart {
+    const struct lapse_node *document;
+    const struct lapse_trial_options *how;
+};
+
+static void run_apart(void *arg);
 static bool was_met(const struct lapse_shrinker *s, uint64_t digest);
 static void note_met(struct lapse_shrinker *s, uint64_t digest);
 static size_t slot_of(const struct lapse_shrink_seen *seen, uint64_t digest);
@@ -46,7 +53,8 @@ bool lapse_shrink_keep(struct lapse_shrinker *s) {
     struct lapse_trial trial;
     s->tries++;
     s->status = lapse_shrink_run(s, s->draft, &trial);
-    bool alike = s->status == LAPSE_OK && lapse_shrink_alike(s, &trial);
+    bool alike = s->status == LAPSE_OK && lapse_shrink_alike(s, &trial) &&
+                 lapse_shrink_rounds(trial.plan) <= s->rounds_max;
     if (alike) {
         accept(s, &trial);
     } else if (s->status == LAPSE_OK) {
@@ -67,9 +75,51 @@ enum lapse_status lapse_shrink_run(struct lapse_shrinker *s, const struct lapse_
                                                 .no_model = s->options->no_model};
     *ret = (struct lapse_trial){.outcome = LAPSE_TRIAL_BROKEN};
     if (s->status == LAPSE_OK) {
-        s->status = lapse_trial_run(document, &options, ret, s->err);
+        s->status = lapse_shrink_trial(s->options, document, &options, ret, s->err);
     }
     return s->status;
+}
+
+/* What is told of a run in another process is whether it lived: it is then made again here. */
+enum lapse_status lapse_shrink_trial(const struct lapse_shrink_options *options,
+                                     const struct lapse_node *document,
+                                     const struct lapse_trial_options *how,
+                                     struct lapse_trial *ret, struct lapse_error *err) {
+    struct apart apart = {document, how};
+    int death = options->apart == NULL ? 0 : options->apart(run_apart, &apart);
+    if (death == 0) {
+        return lapse_trial_run(document, how, ret, err);
+    }
+    *ret = (struct lapse_trial){.outcome = LAPSE_TRIAL_BROKEN, .death = death};
+    ret->text.alloc = ret->file.alloc = how->alloc;
+    (void)lapse_error_set(&ret->err, LAPSE_BUG, "the run died of signal %d", death);
+    enum lapse_status status = lapse_yaml_write(document, &ret->text, NULL);
+    return status == LAPSE_NOMEM ? lapse_error_set(err, LAPSE_NOMEM, "no memory for a run")
+                                 : LAPSE_OK;
+}
+
+static void run_apart(void *arg) {
+    const struct apart *apart = arg;
+    struct lapse_trial trial;
+    (void)lapse_trial_run(apart->document, apart->how, &trial, NULL);
+    lapse_trial_free(&trial);
+}
+
+uint64_t lapse_shrink_rounds(const struct lapse_plan *plan) {
+    uint64_t rounds = 0;
+    for (size_t i = 0; i < plan->step_count; i++) {
+        const struct lapse_plan_loop *loop = &plan->steps[i].u.loop;
+        if (plan->steps[i].kind != LAPSE_STEP_LOOP) {
+            continue;
+        }
+        int64_t end = loop->until == LAPSE_UNTIL_INSTANT ? loop->until_ns : INT64_MAX;
+        end = plan->has_run_for && plan->run_for_ns < end ? plan->run_for_ns : end;
+        uint64_t most = (uint64_t)(end / loop->period_ns);
+        uint64_t times = (uint64_t)loop->times;
+        most = times > 0 && times < most ? times : most;
+        rounds = most > UINT64_MAX - rounds ? UINT64_MAX : rounds + most;
+    }
+    return rounds;
 }
 
 bool lapse_shrink_alike(const struct lapse_shrinker *s, const struct lapse_trial *trial) {
@@ -218,19 +268,26 @@ static void accept(struct lapse_shrinker *s, const struct lapse_trial *trial) {
  * those that its author wrote. */
 static void set_apart(struct lapse_shrinker *s, const struct lapse_trial *trial) {
     struct lapse_shrunk *ret = s->ret;
-    if (trial->outcome != LAPSE_TRIAL_VIOLATED || trial->signature.unmet ||
-        trial->signature.id == NULL || lapse_trial_same(&trial->signature, &s->target) ||
-        is_met_before(s, &trial->signature)) {
+    struct lapse_trial_signature signature = trial->signature;
+    if (trial->death != 0) {
+        signature = (struct lapse_trial_signature){.id = "lapse"};
+    }
+    bool failed = trial->death != 0 || trial->outcome == LAPSE_TRIAL_VIOLATED;
+    if (!failed || signature.unmet || signature.id == NULL ||
+        lapse_trial_same(&signature, &s->target) || is_met_before(s, &signature)) {
         return;
     }
     ret->other_seen++;
     if (ret->other_count == LAPSE_SHRINK_OTHERS_MAX) {
         return;
     }
-    const struct lapse_diag_list *diags = &lapse_judge_verdict(trial->run.judge)->diags;
-    const char *message = diags->count > 0 ? diags->items[0]->message : "";
+    const char *message = trial->err.message;
+    if (trial->death == 0) {
+        const struct lapse_diag_list *diags = &lapse_judge_verdict(trial->run.judge)->diags;
+        message = diags->count > 0 ? diags->items[0]->message : "";
+    }
     struct lapse_shrink_other *other = &ret->others[ret->other_count];
-    other->signature = trial->signature;
+    other->signature = signature;
     other->message = lapse_pool_text(&ret->pool, message, strlen(message));
     other->text = lapse_pool_text(&ret->pool, trial->text.text, trial->text.bytes);
     if (other->message == NULL || other->text == NULL) {

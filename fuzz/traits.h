@@ -91,7 +91,15 @@
     X(COPY, "copy", "2*backup|restore")                                                            \
     X(CHANGE, "change", "4*a time|4*an instant|2*drop|2*twice|2*swap|2*splice|3*fault")            \
     X(SHAKE, "shake", "3*an instant|message|5*fault")                                              \
-    X(NEAR, "near", "3*another|2*sum|2*difference|half|double|thirtieth|beside")
+    X(NEAR, "near", "3*another|2*sum|2*difference|half|double|thirtieth|beside")                   \
+    X(PROFILE, "profile", "24*strict|nats|nats that sweeps|tinystore|kahuna")                      \
+    X(POLICIES, "policies of its own", "20*0|1|2")                                                 \
+    X(POLICY, "policy",                                                                            \
+      "live_at_end|end_seen|resolution|plain_set|zero_span|overflow|own_term|revision_scope|"      \
+      "if_version|older_value|delete_ended|own_term_in_idle|late_flush|renewal_shown|lease_token|" \
+      "release_ended|ephemeral_unused|ephemeral_token|durabilities|request_again|purge_marker|"    \
+      "markers|wall_back|acquire_again|own_term_bounds|reaper|marker_unstored")                    \
+    X(POLICY_VALUE, "value of a policy", "strict's|3*second|2*third|fourth")
 
 enum lapse_trait {
 #define LAPSE_TRAIT_ENUM(id, word, options) LAPSE_TRAIT_##id,

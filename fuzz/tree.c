@@ -1,6 +1,8 @@
 /* Trees of documents. Lists and maps grow by copies: they are short, and a pool forgets nothing. */
 #include "tree.h"
 
+#include "scenarios/span.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,15 +33,9 @@ struct lapse_node *lapse_tree_text(struct lapse_pool *pool, const char *format, 
 
 /* What lies a nanosecond beside a whole millisecond is written so. */
 struct lapse_node *lapse_tree_span(struct lapse_pool *pool, int64_t ns) {
-    char text[LAPSE_TIME_TEXT_MAX];
-    int64_t beside = ns % LAPSE_NS_PER_MS;
-    if (beside == 1 && ns > 1) {
-        return lapse_tree_text(pool, "%s+1ns", lapse_span_print((struct lapse_span){ns - 1}, text));
-    }
-    if (beside == LAPSE_NS_PER_MS - 1 && ns < INT64_MAX) {
-        return lapse_tree_text(pool, "%s-1ns", lapse_span_print((struct lapse_span){ns + 1}, text));
-    }
-    return lapse_tree_text(pool, "%s", lapse_span_print((struct lapse_span){ns}, text));
+    char text[LAPSE_SPAN_TEXT_MAX];
+    lapse_span_write(ns, text);
+    return lapse_tree_text(pool, "%s", text);
 }
 
 void lapse_tree_put(struct lapse_pool *pool, struct lapse_node *map, const char *word,

@@ -342,9 +342,11 @@ static struct lapse_node *take(struct lapse_emitter *e) {
     return node;
 }
 
-/* The shortest of the span itself and of a span beside it by one of the small units: 15m-1ns. */
+/* The shortest of the span itself, of a span beside it by one of the small units, and of what is
+ * missing to a round one: 15m-1ns, 5s-20us. */
 void lapse_span_write(int64_t ns, char *ret) {
     static const int64_t units[] = {1, LAPSE_NS_PER_US, LAPSE_NS_PER_MS};
+    static const int64_t rounds[] = {LAPSE_NS_PER_US, LAPSE_NS_PER_MS, LAPSE_NS_PER_S};
     ret[0] = '\0';
     if (ns != INT64_MIN) {
         (void)lapse_span_print((struct lapse_span){ns}, ret);
@@ -352,6 +354,10 @@ void lapse_span_write(int64_t ns, char *ret) {
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         offer_span(ns, -units[i], ret);
         offer_span(ns, units[i], ret);
+    }
+    for (size_t i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
+        int64_t past = ns % rounds[i];
+        offer_span(ns, past < 0 ? past + rounds[i] : past - rounds[i], ret);
     }
 }
 

@@ -185,8 +185,8 @@ static void draw_setup(struct lapse_draw *d, struct lapse_node *document) {
         put(d, document, "epoch", text(d, "2026-01-31T00:00:00Z"));
     }
     if (one_in(d, 4)) {
-        put(d, document, "profile", text(d, pick_bar(d, "strict|nats")));
-        put(d, document, "policy", pair(d, "acquire_again", pick_bar(d, "same|refused")));
+        put(d, document, "profile", text(d, pick_bar(d, "strict|nats|tinystore|kahuna")));
+        put(d, document, "policy", lapse_draw_policies(d));
     }
     d->in_memory = one_in(d, 4);
     if (d->in_memory || one_in(d, 4)) {

@@ -19,6 +19,8 @@ struct lapse_draw {
 struct lapse_node *lapse_draw_document(struct lapse_draw *d);
 /* A map of `explore` (random_explore.c). */
 struct lapse_node *lapse_draw_protocol(struct lapse_draw *d);
+/* A map of `policy` (random_policy.c). */
+struct lapse_node *lapse_draw_policies(struct lapse_draw *d);
 /* One of 0 to count - 1. */
 size_t lapse_draw_pick(struct lapse_draw *d, size_t count);
 

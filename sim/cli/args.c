@@ -134,6 +134,7 @@ static const struct lapse_cli_option options_table[] = {
      " run replay fuzz shrink "},
     {0, "tally", NULL, "nothing ends a run: what each rule alone would find", " run check "},
     {0, "matrix", NULL, "every bug in every scenario, judged by each rule alone", " self-test "},
+    {0, "profile", "NAME", "of all that is drawn (each now and then, strict mostly)", " fuzz "},
     {0, "profile", "NAME", "what it keeps and breaks; scenarios are looked for in PATH",
      " contracts "},
     {0, "as-written", NULL, "leave its numbers and names as they are", " shrink "},

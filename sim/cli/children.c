@@ -55,6 +55,19 @@ enum lapse_status lapse_cli_children_run(struct lapse_cli_child *children, size_
     return good ? LAPSE_OK : LAPSE_IO;
 }
 
+bool lapse_cli_send_all(int fd, const void *bytes, size_t count) {
+    const char *at = bytes;
+    while (count > 0) {
+        ssize_t sent = write(fd, at, count);
+        if (sent < 0 && errno != EINTR) {
+            return false;
+        }
+        at += sent > 0 ? sent : 0;
+        count -= sent > 0 ? (size_t)sent : 0;
+    }
+    return true;
+}
+
 static bool start(struct watch *watch) {
     struct lapse_cli_child *child = &watch->children[watch->next];
     int ends[2];

@@ -25,11 +25,20 @@ int lapse_cli_fuzz(const struct lapse_cli_options *options) {
     if (fuzz == NULL) {
         return lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
     }
+    enum lapse_profile profile;
+    if (options->profile != NULL &&
+        !lapse_profile_find(lapse_bytes_of(options->profile), &profile)) {
+        free(fuzz);
+        return lapse_cli_complain(LAPSE_EXIT_USAGE,
+                                  "--profile: no profile is called '%s'; see lapse help profiles",
+                                  options->profile);
+    }
     fuzz->options = options;
     fuzz->jobs = jobs_of(options);
     const struct lapse_campaign_options wanted = {.alloc = lapse_alloc_libc(),
                                                   .seed = options->seed,
-                                                  .promise_strict = options->promise_strict};
+                                                  .promise_strict = options->promise_strict,
+                                                  .profile = options->profile};
     int code = LAPSE_EXIT_BUG;
     if (lapse_campaign_open(&wanted, &fuzz->campaign) == LAPSE_OK) {
         code = lapse_cli_fuzz_shapes(fuzz, options->paths, options->path_count);
@@ -40,6 +49,7 @@ int lapse_cli_fuzz(const struct lapse_cli_options *options) {
     lapse_campaign_close(fuzz->campaign);
     for (size_t i = 0; i < fuzz->finding_count; i++) {
         lapse_out_free(&fuzz->findings[i].text);
+        lapse_out_free(&fuzz->findings[i].told);
     }
     free(fuzz);
     return code;
@@ -116,20 +126,21 @@ static bool is_over(struct lapse_cli_fuzz *fuzz) {
            (!options->batch && fuzz->finding_count > 0);
 }
 
+/* Whatever ends a campaign, all that it knows is told first. */
 static int finish(struct lapse_cli_fuzz *fuzz, enum lapse_status status, struct lapse_error *err) {
     lapse_cli_fuzz_status(fuzz, true);
-    if (status == LAPSE_OK) {
-        status = lapse_cli_fuzz_stats(fuzz, fuzz->options->findings, err);
-    }
-    if (status != LAPSE_OK) {
-        return lapse_cli_complain(LAPSE_EXIT_BUG, "%s", err->message);
-    }
-    int code = LAPSE_EXIT_PASSED;
+    int code = fuzz->unsaved > 0 ? LAPSE_EXIT_BUG : LAPSE_EXIT_PASSED;
     for (size_t i = 0; i < fuzz->finding_count; i++) {
         bool broken = fuzz->findings[i].signature.id == NULL;
         code = broken || code == LAPSE_EXIT_BUG ? LAPSE_EXIT_BUG : LAPSE_EXIT_VIOLATED;
     }
     lapse_cli_fuzz_end(fuzz);
+    if (status != LAPSE_OK) {
+        code = lapse_cli_complain(LAPSE_EXIT_BUG, "%s", err->message);
+    }
+    if (lapse_cli_fuzz_stats(fuzz, fuzz->options->findings, err) != LAPSE_OK) {
+        code = lapse_cli_complain(LAPSE_EXIT_BUG, "%s", err->message);
+    }
     return fuzz->interrupted != 0 ? 128 + fuzz->interrupted : code;
 }
 

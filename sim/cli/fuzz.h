@@ -5,6 +5,7 @@
 #include "args.h"
 #include "fuzz/campaign.h"
 #include "fuzz/finding.h"
+#include "small.h"
 
 enum { LAPSE_CLI_FINDINGS_MAX = 256, LAPSE_CLI_FINDING_PATH_MAX = 512 };
 
@@ -16,9 +17,11 @@ struct lapse_cli_finding {
     int64_t after_ns;                       /* by the clock */
     uint64_t skeleton;
     struct lapse_out text;                  /* as it is saved */
+    struct lapse_out told;                  /* its sizes, a line, and why it fails */
     bool shrunk;
-    struct lapse_finding made; /* its numbers; the text is above */
+    struct lapse_cli_made made;
     char why[LAPSE_ERROR_MESSAGE_MAX]; /* of what broke in lapse itself */
+    bool saved;
     char path[LAPSE_CLI_FINDING_PATH_MAX];
 };
 
@@ -34,6 +37,7 @@ struct lapse_cli_fuzz {
     size_t finding_count;
     struct lapse_cli_finding findings[LAPSE_CLI_FINDINGS_MAX];
     uint64_t findings_dropped;
+    size_t unsaved;
     int interrupted; /* the signal, or 0 */
 };
 
@@ -45,10 +49,14 @@ uint64_t lapse_cli_fuzz_number(const struct lapse_cli_fuzz *fuzz, uint64_t k);
  * or IO. */
 enum lapse_status lapse_cli_fuzz_round(struct lapse_cli_fuzz *fuzz, size_t count,
                                        struct lapse_error *err);
-/* fuzz_find.c: takes in what an attempt found. */
+/* fuzz_find.c: takes in what an attempt found. What cannot be saved is told, and is no fault. OK or
+ * NOMEM. */
 enum lapse_status lapse_cli_fuzz_find(struct lapse_cli_fuzz *fuzz,
                                       const struct lapse_attempt *attempt,
                                       struct lapse_error *err);
+/* fuzz_tell.c: a finding when it is met. */
+void lapse_cli_fuzz_tell(const struct lapse_cli_fuzz *fuzz,
+                         const struct lapse_cli_finding *finding);
 /* fuzz_show.c: the first lines, the status, the last lines; stats.json in the folder of
  * findings. */
 void lapse_cli_fuzz_begin(const struct lapse_cli_fuzz *fuzz);

@@ -1,39 +1,56 @@
-/* Findings: each is shrunk in a process of its own, grouped by contract and shape, and saved as a
- * scenario. Of failures that look alike before they are shrunk only the first few are. */
-#define _DEFAULT_SOURCE 1
-
-#include <errno.h>
-#include <fcntl.h>
+/* Findings: each is shrunk, grouped by contract and shape, saved as a scenario and told. Of
+ * failures that look alike before they are shrunk only the first few are. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "fuzz.h"
 #include "fuzz/skeleton.h"
+#include "shrunk.h"
 
-enum {
-    SAME_NAMES_MAX = 99,
-    ALIKE_MAX = 3,
-    TRIES_MAX = 2000,
-    SHRINK_SECONDS_MAX = 20,
-    READ_BYTES = 65536
+enum { ALIKE_MAX = 3, TRIES_MAX = 2000, SHRINK_SECONDS_MAX = 20 };
+
+struct drawn {
+    const struct lapse_attempt *attempt;
+    bool keeps_shape;
 };
 
 static size_t alike(struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *attempt,
                     struct lapse_cli_finding **ret_last);
-static void shrink(const struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding,
-                   const struct lapse_attempt *attempt);
-static void shrink_apart(const struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *attempt,
-                         int fd);
+static enum lapse_status shrink(const struct lapse_cli_fuzz *fuzz,
+                                struct lapse_cli_finding *finding,
+                                const struct lapse_attempt *attempt, struct lapse_error *err);
+static enum lapse_status make(const void *what, const struct lapse_shrink_options *options,
+                              struct lapse_shrunk *ret, struct lapse_error *err);
+/* In a process, with the bounds of a campaign. */
+static enum lapse_status shrink(const struct lapse_cli_fuzz *fuzz,
+                                struct lapse_cli_finding *finding,
+                                const struct lapse_attempt *attempt, struct lapse_error *err) {
+    const struct drawn drawn = {attempt, fuzz->options->path_count > 0};
+    const struct lapse_cli_small_job job = {.make = make,
+                                            .what = &drawn,
+                                            .seed = 1,
+                                            .tries_max = TRIES_MAX,
+                                            .seconds_max = SHRINK_SECONDS_MAX,
+                                            .no_model = true,
+                                            .promise_strict = fuzz->options->promise_strict};
+    enum lapse_status status =
+        lapse_cli_small(&job, &finding->text, &finding->told, &finding->made, err);
+    finding->shrunk = status == LAPSE_OK && finding->made.fails;
+    return status;
+}
+
+static enum lapse_status make(const void *what, const struct lapse_shrink_options *options,
+                              struct lapse_shrunk *ret, struct lapse_error *err) {
+    const struct drawn *drawn = what;
+    (void)err;
+    return lapse_finding_make(drawn->attempt->text, drawn->attempt->text_bytes, drawn->keeps_shape,
+                              options, ret);
+}
+
+static void take_as_drawn(struct lapse_cli_finding *finding, const struct lapse_attempt *attempt);
 static bool grouped(struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding);
-static bool is_there(const struct lapse_cli_finding *finding);
-static enum lapse_status save(const struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding,
-                              struct lapse_error *err);
+static void save(struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding);
 
 enum lapse_status lapse_cli_fuzz_find(struct lapse_cli_fuzz *fuzz,
                                       const struct lapse_attempt *attempt,
@@ -63,19 +80,24 @@ enum lapse_status lapse_cli_fuzz_find(struct lapse_cli_fuzz *fuzz,
     finding->after_ns = lapse_cli_clock_ns() - fuzz->began_ns;
     memcpy(finding->why, attempt->why, sizeof finding->why);
     lapse_out_init(&finding->text, lapse_alloc_libc());
-    if (violated) {
-        shrink(fuzz, finding, attempt);
+    lapse_out_init(&finding->told, lapse_alloc_libc());
+    bool failed = violated && shrink(fuzz, finding, attempt, err) != LAPSE_OK;
+    if (!failed && !finding->shrunk) {
+        take_as_drawn(finding, attempt);
     }
-    if (finding->text.len == 0) {
-        lapse_out_bytes(&finding->text, attempt->text, attempt->text_bytes);
-    }
-    finding->skeleton = lapse_skeleton_digest(finding->text.text, finding->text.len);
-    if (grouped(fuzz, finding)) {
+    failed = failed || finding->text.failed || finding->told.failed;
+    finding->skeleton = failed ? 0 : lapse_skeleton_digest(finding->text.text, finding->text.len);
+    if (failed || grouped(fuzz, finding)) {
         lapse_out_free(&finding->text);
-        return LAPSE_OK;
+        lapse_out_free(&finding->told);
+        return failed && err->status == LAPSE_OK
+                   ? lapse_error_set(err, LAPSE_NOMEM, "memory ran out")
+                   : err->status;
     }
     fuzz->finding_count++;
-    return save(fuzz, finding, err);
+    save(fuzz, finding);
+    lapse_cli_fuzz_tell(fuzz, finding);
+    return LAPSE_OK;
 }
 
 /* How many findings there are that looked like this one; the last of them. */
@@ -94,70 +116,16 @@ static size_t alike(struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *att
     return count;
 }
 
-/* What the process tells: the numbers, then the text. */
-static void shrink(const struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding,
-                   const struct lapse_attempt *attempt) {
-    int ends[2];
-    struct lapse_finding told;
-    char bytes[READ_BYTES];
-    size_t head = 0;
-    if (pipe(ends) != 0) {
-        return;
+static void take_as_drawn(struct lapse_cli_finding *finding, const struct lapse_attempt *attempt) {
+    if (finding->signature.id == NULL) {
+        lapse_out_text(&finding->text, "# lapse itself failed: ");
+        (void)lapse_out_safe_text(&finding->text, finding->why);
+        lapse_out_text(&finding->text, "\n");
     }
-    pid_t pid = fork();
-    if (pid == 0) {
-        (void)close(ends[0]);
-        shrink_apart(fuzz, attempt, ends[1]);
+    lapse_out_bytes(&finding->text, attempt->text, attempt->text_bytes);
+    if (!finding->text.failed) {
+        lapse_cli_finding_seal(&finding->text);
     }
-    (void)close(ends[1]);
-    for (ssize_t got = 1; pid > 0 && got != 0;) {
-        bool heads = head < sizeof told;
-        got = heads ? read(ends[0], (char *)&told + head, sizeof told - head)
-                    : read(ends[0], bytes, sizeof bytes);
-        if (got < 0) {
-            got = errno == EINTR ? 1 : 0;
-        } else if (heads) {
-            head += (size_t)got;
-        } else {
-            lapse_out_bytes(&finding->text, bytes, (size_t)got);
-        }
-    }
-    (void)close(ends[0]);
-    int status = 0;
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (head == sizeof told && finding->text.len == told.text.bytes && !finding->text.failed) {
-        finding->shrunk = true;
-        finding->made = told;
-        finding->made.text = (struct lapse_emitted){0}; /* its memory was the process's */
-    } else {
-        finding->text.len = 0; /* the process fell: what was drawn is saved as it is */
-    }
-}
-
-/* Does not return. */
-static void shrink_apart(const struct lapse_cli_fuzz *fuzz, const struct lapse_attempt *attempt,
-                         int fd) {
-    const struct lapse_trial_options options = {.alloc = lapse_alloc_libc(),
-                                                .arena = lapse_arena_open(),
-                                                .seed = 1,
-                                                .no_model = true,
-                                                .promise_strict =
-                                                    fuzz->options->promise_strict};
-    struct lapse_finding made;
-    const struct rlimit bound = {SHRINK_SECONDS_MAX, SHRINK_SECONDS_MAX};
-    (void)setrlimit(RLIMIT_CPU, &bound);
-    enum lapse_status status =
-        lapse_finding_make(attempt->text, attempt->text_bytes, fuzz->options->path_count > 0,
-                           TRIES_MAX, &options, &made);
-    bool sent = status == LAPSE_OK && made.text.bytes > 0 &&
-                write(fd, &made, sizeof made) == (ssize_t)sizeof made;
-    for (size_t at = 0; sent && at < made.text.bytes;) {
-        ssize_t got = write(fd, made.text.text + at, made.text.bytes - at);
-        sent = got > 0 || errno == EINTR;
-        at += got > 0 ? (size_t)got : 0;
-    }
-    _exit(0);
 }
 
 /* Whether one of the same contract and shape is there already, which then counts it. */
@@ -172,56 +140,15 @@ static bool grouped(struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *findi
     return false;
 }
 
-static enum lapse_status save(const struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding,
-                              struct lapse_error *err) {
-    const char *folder = fuzz->options->findings;
+/* A campaign of hours does not end for a full disk: the finding is printed in place of its file. */
+static void save(struct lapse_cli_fuzz *fuzz, struct lapse_cli_finding *finding) {
+    struct lapse_error err = {0};
     const char *id = finding->signature.id != NULL ? finding->signature.id : "lapse";
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        return lapse_error_set(err, LAPSE_IO, "%s: the folder for findings cannot be made (%s)",
-                               folder, strerror(errno));
+    finding->saved = lapse_cli_finding_add(&finding->text, fuzz->options->findings, id,
+                                           finding->path, sizeof finding->path, &err) == LAPSE_OK;
+    if (!finding->saved) {
+        fuzz->unsaved++;
+        (void)lapse_cli_complain(LAPSE_EXIT_BUG, "%s; it is printed, and the campaign goes on",
+                                 err.message);
     }
-    for (int n = 1; n <= SAME_NAMES_MAX; n++) {
-        char more[16] = "";
-        if (n > 1) {
-            (void)snprintf(more, sizeof more, "-%d", n);
-        }
-        (void)snprintf(finding->path, sizeof finding->path, "%s/%s-%06" PRIx64 "%s.yaml", folder,
-                       id, finding->skeleton & 0xffffff, more);
-        FILE *file = fopen(finding->path, "wx");
-        if (file == NULL && errno == EEXIST) {
-            if (is_there(finding)) {
-                return LAPSE_OK;
-            }
-            continue; /* a person's, or another finding's */
-        }
-        bool good = file != NULL &&
-                    fwrite(finding->text.text, 1, finding->text.len, file) == finding->text.len;
-        good = (file == NULL || fclose(file) == 0) && good;
-        int fault = errno;
-        if (file != NULL && !good) {
-            (void)unlink(finding->path); /* half of it is no finding */
-        }
-        return good ? LAPSE_OK
-                    : lapse_error_set(err, LAPSE_IO, "%s: the finding cannot be saved (%s)",
-                                      finding->path, strerror(fault));
-    }
-    return lapse_error_set(err, LAPSE_LIMIT,
-                           "%s: %d other files have this name already; move them away",
-                           finding->path, (int)SAME_NAMES_MAX);
-}
-
-/* Whether the file of that name is this very finding, saved before. */
-static bool is_there(const struct lapse_cli_finding *finding) {
-    FILE *file = fopen(finding->path, "r");
-    size_t at = 0;
-    int byte = 0;
-    while (file != NULL && (byte = fgetc(file)) != EOF && at < finding->text.len &&
-           byte == (unsigned char)finding->text.text[at]) {
-        at++;
-    }
-    bool same = file != NULL && byte == EOF && at == finding->text.len;
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return same;
 }

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "fuzz.h"
 
 enum { READ_BYTES = 65536, RUN_SECONDS_MAX = 60, KEPT_BYTES = 32 << 20, DEATHS_MAX = 16 };
@@ -28,7 +29,6 @@ struct crew {
 static bool start(const struct lapse_cli_fuzz *fuzz, struct crew *crew);
 static void work(const struct lapse_cli_fuzz *fuzz, const struct crew *crew, int fd);
 static void bound_run(void);
-static bool send_all(int fd, const void *bytes, size_t count);
 static bool hear(struct crew *crew);
 static enum lapse_status make_whole(const struct lapse_cli_fuzz *fuzz, struct crew *crew,
                                     struct lapse_error *err);
@@ -108,12 +108,13 @@ static void work(const struct lapse_cli_fuzz *fuzz, const struct crew *crew, int
         good = lapse_campaign_attempt(fuzz->campaign,
                                       lapse_cli_fuzz_number(fuzz, fuzz->next + i), arena, diversity,
                                       &attempt) == LAPSE_OK &&
-               send_all(fd, &attempt, sizeof attempt) &&
-               send_all(fd, attempt.states, attempt.state_count * sizeof *attempt.states) &&
-               send_all(fd, attempt.text, attempt.text == NULL ? 0 : attempt.text_bytes);
+               lapse_cli_send_all(fd, &attempt, sizeof attempt) &&
+               lapse_cli_send_all(fd, attempt.states,
+                                  attempt.state_count * sizeof *attempt.states) &&
+               lapse_cli_send_all(fd, attempt.text, attempt.text == NULL ? 0 : attempt.text_bytes);
         lapse_attempt_free(alloc, &attempt);
     }
-    good = good && send_all(fd, diversity, sizeof *diversity);
+    good = good && lapse_cli_send_all(fd, diversity, sizeof *diversity);
     _exit(good ? 0 : LAPSE_EXIT_BUG);
 }
 
@@ -126,19 +127,6 @@ static void bound_run(void) {
             (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + RUN_SECONDS_MAX;
         (void)setrlimit(RLIMIT_CPU, &bound);
     }
-}
-
-static bool send_all(int fd, const void *bytes, size_t count) {
-    const char *at = bytes;
-    while (count > 0) {
-        ssize_t sent = write(fd, at, count);
-        if (sent < 0 && errno != EINTR) {
-            return false;
-        }
-        at += sent > 0 ? sent : 0;
-        count -= sent > 0 ? (size_t)sent : 0;
-    }
-    return true;
 }
 
 /* False at the end of what the process tells. */

@@ -12,8 +12,7 @@
 enum { STATUS_SECONDS_LIVE = 1, STATUS_SECONDS = 30, DAY_SECONDS = 86400,
        MS_PER_S = 1000, MS_PER_MINUTE = 60000 };
 
-static void print_finding(const struct lapse_cli_fuzz *fuzz,
-                          const struct lapse_cli_finding *finding);
+static void print_seen(const struct lapse_cli_finding *finding);
 static void print_diversity(const struct lapse_cli_fuzz *fuzz);
 
 int64_t lapse_cli_clock_ns(void) {
@@ -58,7 +57,7 @@ void lapse_cli_fuzz_status(struct lapse_cli_fuzz *fuzz, bool last) {
 void lapse_cli_fuzz_end(const struct lapse_cli_fuzz *fuzz) {
     const struct lapse_campaign_totals *totals = lapse_campaign_totals(fuzz->campaign);
     for (size_t i = 0; i < fuzz->finding_count; i++) {
-        print_finding(fuzz, &fuzz->findings[i]);
+        print_seen(&fuzz->findings[i]);
     }
     (void)printf("%" PRIu64 " runs (%" PRIu64 " drawn anew), %" PRIu64 " events, %" PRIu64
                  " d simulated\n%zu states, the last new one in run %" PRIu64
@@ -76,29 +75,13 @@ void lapse_cli_fuzz_end(const struct lapse_cli_fuzz *fuzz) {
     }
 }
 
-static void print_finding(const struct lapse_cli_fuzz *fuzz,
-                          const struct lapse_cli_finding *finding) {
-    (void)fuzz;
-    if (finding->signature.id == NULL) {
-        (void)printf("BROKEN    lapse itself, in run %" PRIu64 ": %s\n", finding->run,
-                     finding->why);
-    } else {
-        const struct lapse_contract *contract = lapse_contract_find(finding->signature.id);
-        (void)printf("VIOLATED  %s in run %" PRIu64 " after %" PRId64 " ms: %s\n",
-                     finding->signature.id, finding->run, finding->after_ns / LAPSE_NS_PER_MS,
-                     contract != NULL ? contract->sentence : "");
+/* How often each was met is known at the end. */
+static void print_seen(const struct lapse_cli_finding *finding) {
+    if (finding->count > 1) {
+        (void)printf("seen      %" PRIu64 " times: %s in run %" PRIu64 ", %s\n", finding->count,
+                     finding->signature.id != NULL ? finding->signature.id : "lapse itself",
+                     finding->run, finding->saved ? finding->path : "not saved");
     }
-    if (finding->shrunk) {
-        (void)printf("          %zu > %zu steps, %zu > %zu events, %zu fault%s, %zu tries%s\n",
-                     finding->made.steps_before, finding->made.steps, finding->made.events_before,
-                     finding->made.events, finding->made.faults,
-                     finding->made.faults == 1 ? "" : "s",
-                     finding->made.tries, finding->made.minimal ? ", nothing can be left out" : "");
-    }
-    (void)printf("saved     %s, seen %" PRIu64 " time%s\n", finding->path, finding->count,
-                 finding->count == 1 ? "" : "s");
-    (void)printf("replay    lapse replay %s:1%s\n", finding->path,
-                 fuzz->options->promise_strict ? " --promise strict" : "");
 }
 
 static void print_diversity(const struct lapse_cli_fuzz *fuzz) {

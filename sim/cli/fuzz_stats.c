@@ -83,14 +83,20 @@ static void write_findings(FILE *file, const struct lapse_cli_fuzz *fuzz) {
     (void)fprintf(file, "},\n \"findings\": [");
     for (size_t i = 0; i < fuzz->finding_count; i++) {
         const struct lapse_cli_finding *finding = &fuzz->findings[i];
+        const struct lapse_cli_made *made = &finding->made;
         const char *slash = strrchr(finding->path, '/');
         (void)fprintf(file,
                       "%s\n  {\"contract\": \"%s\", \"run\": %" PRIu64 ", \"seen\": %" PRIu64
-                      ", \"steps\": %zu, \"faults\": %zu, \"tries\": %zu, \"file\": \"%s\"}",
+                      ", \"steps\": %zu, \"faults\": %zu, \"tries\": %zu, \"minimal\": %s, "
+                      "\"needs_fault\": %s, \"stable\": %s, \"thresholds\": %zu, "
+                      "\"file\": \"%s\"}",
                       i > 0 ? "," : "",
                       finding->signature.id != NULL ? finding->signature.id : "lapse",
-                      finding->run, finding->count, finding->made.steps, finding->made.faults,
-                      finding->made.tries, slash != NULL ? slash + 1 : finding->path);
+                      finding->run, finding->count, made->after.steps, made->after.faults,
+                      made->tries, made->minimal ? "true" : "false",
+                      made->needs_fault ? "true" : "false", made->stable ? "true" : "false",
+                      made->thresholds,
+                      !finding->saved ? "" : slash != NULL ? slash + 1 : finding->path);
     }
 }
 

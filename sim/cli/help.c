@@ -5,6 +5,7 @@
 #include "args.h"
 #include "scenarios/load.h"
 #include "contracts/nearest.h"
+#include "lapse/policy.h"
 #include "topics.h"
 
 static int help_all(void);
@@ -17,11 +18,16 @@ int lapse_cli_help(const struct lapse_cli_options *options) {
     }
     const char *name = options->paths[0];
     const struct lapse_cli_command *command = lapse_cli_command_find(name);
+    bool found = command != NULL;
     if (command != NULL) {
         lapse_cli_usage(command);
-        return LAPSE_EXIT_PASSED;
+    } else {
+        found = help_topic(name);
     }
-    if (help_topic(name) || lapse_cli_word_print(name)) {
+    /* One name may be a command, a word in several places and a policy. */
+    found = lapse_cli_word_print(name, found) || found;
+    found = lapse_cli_policy_print(name, found) || found;
+    if (found) {
         return LAPSE_EXIT_PASSED;
     }
     const char *near = nearest(name);
@@ -37,6 +43,7 @@ static int help_all(void) {
         printf("  %-11s %s\n", topic->name, topic->sentence);
     }
     printf("  WORD        any word of the scenario language: lapse help acquire\n");
+    printf("  POLICY      any policy of a profile: lapse help if_version\n");
     return LAPSE_EXIT_PASSED;
 }
 
@@ -65,6 +72,9 @@ static const char *nearest(const char *name) {
     const struct lapse_word *words = lapse_word_table(&count);
     for (size_t i = 0; i < count; i++) {
         lapse_nearest_offer(&near, words[i].word);
+    }
+    for (int policy = 0; policy < LAPSE_POLICIES; policy++) {
+        lapse_nearest_offer(&near, lapse_policy_word((enum lapse_policy)policy));
     }
     return near.best;
 }

@@ -14,22 +14,30 @@
 
 enum { MODE_NEW = 0666, MODE_BITS = 0777 };
 
+/* Where a file is to lie: a link stays one, and the file that it leads to is replaced. */
+struct place {
+    char file[LAPSE_CLI_PATH_MAX];
+    char folder[LAPSE_CLI_PATH_MAX]; /* with a slash at its end */
+    bool there;                      /* there is a file, `found` */
+    struct stat found;
+};
+
+static const char *look_at(const char *path, struct place *ret);
+static const char *split(const char *path, struct place *ret);
 static bool is_input(const struct lapse_cli_options *options, const struct stat *found);
-static const char *fault_of(const char *path, struct stat *ret_found, bool *ret_there);
-static bool folder_of(const char *path, char *ret);
+static const char *write_beside(const struct place *place, const char *bytes, size_t count);
 static int write_all(int fd, const char *bytes, size_t count);
 static enum lapse_status cannot(struct lapse_error *err, const char *what, const char *path,
                                 const char *why);
 
 enum lapse_status lapse_cli_output_check(const struct lapse_cli_options *options, const char *what,
                                          const char *path, struct lapse_error *err) {
-    struct stat found;
-    bool there;
-    const char *fault = fault_of(path, &found, &there);
+    struct place place;
+    const char *fault = look_at(path, &place);
     if (fault != NULL) {
         return cannot(err, what, path, fault);
     }
-    return there && options != NULL && is_input(options, &found)
+    return place.there && options != NULL && is_input(options, &place.found)
                ? cannot(err, what, path, "it is one of the files to be read")
                : LAPSE_OK;
 }
@@ -41,36 +49,50 @@ enum lapse_status lapse_cli_output_folder(const char *what, const char *path,
 
 enum lapse_status lapse_cli_output_write(const char *what, const char *path, const char *bytes,
                                          size_t count, struct lapse_error *err) {
-    char folder[LAPSE_CLI_PATH_MAX], beside[LAPSE_CLI_PATH_MAX + 40];
-    struct stat found;
-    bool there;
-    const char *fault = fault_of(path, &found, &there);
-    /* A link stays one: the file that it leads to is replaced. */
-    char *real = fault == NULL && there ? realpath(path, NULL) : NULL;
-    const char *place = real != NULL ? real : path;
-    if (fault == NULL && !folder_of(place, folder)) {
-        fault = "the path is too long";
-    }
+    struct place place;
+    const char *fault = look_at(path, &place);
     if (fault == NULL) {
-        (void)snprintf(beside, sizeof beside, "%s.lapse-%ld.part", folder, (long)getpid());
-        int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE_NEW);
-        int code = fd < 0 ? errno : write_all(fd, bytes, count);
-        if (code == 0 && there && fchmod(fd, found.st_mode & MODE_BITS) != 0) {
-            code = errno;
-        }
-        if (fd >= 0 && close(fd) != 0 && code == 0) {
-            code = errno;
-        }
-        if (code == 0 && rename(beside, place) != 0) {
-            code = errno;
-        }
-        if (code != 0 && fd >= 0) {
-            (void)unlink(beside);
-        }
-        fault = code != 0 ? strerror(code) : NULL;
+        fault = write_beside(&place, bytes, count);
     }
-    free(real);
     return fault != NULL ? cannot(err, what, path, fault) : LAPSE_OK;
+}
+
+/* Returns why no file can be put there; NULL: nothing is known to be in the way. */
+static const char *look_at(const char *path, struct place *ret) {
+    size_t len = strlen(path);
+    ret->there = stat(path, &ret->found) == 0;
+    if (!ret->there && errno != ENOENT) {
+        return strerror(errno);
+    }
+    if (len == 0 || path[len - 1] == '/') {
+        return "it names a folder";
+    }
+    if (!ret->there) {
+        return split(path, ret);
+    }
+    mode_t mode = ret->found.st_mode;
+    if (!S_ISREG(mode)) {
+        return S_ISDIR(mode)    ? "it is a folder"
+               : S_ISFIFO(mode) ? "it is a pipe, not a regular file"
+               : S_ISSOCK(mode) ? "it is a socket, not a regular file"
+                                : "it is a device, not a regular file";
+    }
+    char *real = access(path, W_OK) == 0 ? realpath(path, NULL) : NULL;
+    const char *fault = real == NULL ? strerror(errno) : split(real, ret);
+    free(real);
+    return fault;
+}
+
+/* The folder is where the file is made, so it must take one. */
+static const char *split(const char *path, struct place *ret) {
+    const char *slash = strrchr(path, '/');
+    int len = slash == NULL ? 0 : (int)(slash - path) + 1;
+    int used = snprintf(ret->file, sizeof ret->file, "%s", path);
+    if (used < 0 || (size_t)used >= sizeof ret->file) {
+        return "the path is too long";
+    }
+    (void)snprintf(ret->folder, sizeof ret->folder, "%.*s", len, path);
+    return access(len == 0 ? "." : ret->folder, W_OK | X_OK) != 0 ? strerror(errno) : NULL;
 }
 
 static bool is_input(const struct lapse_cli_options *options, const struct stat *found) {
@@ -84,38 +106,27 @@ static bool is_input(const struct lapse_cli_options *options, const struct stat 
     return false;
 }
 
-/* Why no file can be put there; NULL: none is known. *ret_there: there is one, *ret_found. */
-static const char *fault_of(const char *path, struct stat *ret_found, bool *ret_there) {
-    char folder[LAPSE_CLI_PATH_MAX];
-    *ret_there = stat(path, ret_found) == 0;
-    if (*ret_there) {
-        mode_t mode = ret_found->st_mode;
-        return S_ISDIR(mode)                 ? "it is a folder"
-               : S_ISFIFO(mode)              ? "it is a pipe, not a regular file"
-               : S_ISSOCK(mode)              ? "it is a socket, not a regular file"
-               : !S_ISREG(mode)              ? "it is a device, not a regular file"
-               : access(path, W_OK) != 0     ? strerror(errno)
-                                             : NULL;
-    }
-    if (errno != ENOENT) {
+static const char *write_beside(const struct place *place, const char *bytes, size_t count) {
+    char beside[LAPSE_CLI_PATH_MAX + 40];
+    (void)snprintf(beside, sizeof beside, "%s.lapse-%ld.part", place->folder, (long)getpid());
+    int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE_NEW);
+    if (fd < 0) {
         return strerror(errno);
     }
-    if (!folder_of(path, folder)) {
-        return "the path is too long";
+    int fault = write_all(fd, bytes, count);
+    if (fault == 0 && place->there && fchmod(fd, place->found.st_mode & MODE_BITS) != 0) {
+        fault = errno;
     }
-    size_t len = strlen(path);
-    if (len == 0 || path[len - 1] == '/') {
-        return "it names a folder";
+    if (close(fd) != 0 && fault == 0) {
+        fault = errno;
     }
-    return access(folder, W_OK | X_OK) != 0 ? strerror(errno) : NULL;
-}
-
-/* All up to the last slash; "./" without one. False: it does not fit. */
-static bool folder_of(const char *path, char *ret) {
-    const char *slash = strrchr(path, '/');
-    int len = slash == NULL ? 0 : (int)(slash - path) + 1;
-    int used = snprintf(ret, LAPSE_CLI_PATH_MAX, "%.*s%s", len, path, slash == NULL ? "./" : "");
-    return used > 0 && used < LAPSE_CLI_PATH_MAX;
+    if (fault == 0 && rename(beside, place->file) != 0) {
+        fault = errno;
+    }
+    if (fault != 0) {
+        (void)unlink(beside);
+    }
+    return fault != 0 ? strerror(fault) : NULL;
 }
 
 /* Returns 0, or errno. */

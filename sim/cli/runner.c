@@ -111,7 +111,7 @@ void lapse_cli_plan_run(const struct lapse_cli_file *file, size_t index,
         .name_repeats = file->repeats[index],
         .promise_strict = plan->promise_strict,
         .compare_model = plan->compare_model,
-        .seed = seed,
+        .seed = lapse_plan_seed(plan, seed),
         .source = &file->source,
         .the_case = &plan->the_case,
     };

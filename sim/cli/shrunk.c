@@ -8,7 +8,10 @@ enum part { EVENTS, FAULTS, STEPS };
 static void draw_sizes(struct lapse_out *out, const struct lapse_cli_sizes *sizes, enum part part);
 static size_t size_at(const struct lapse_cli_sizes *sizes, size_t index, enum part part);
 static void draw_fault(struct lapse_out *out, const struct lapse_shrunk *shrunk);
-static void draw_threshold(struct lapse_out *out, const struct lapse_shrink_threshold *threshold);
+static void draw_all(struct lapse_out *out, const struct lapse_shrunk *shrunk, int lines_more);
+static void draw_threshold(struct lapse_out *out, const struct lapse_shrink_threshold *threshold,
+                           int lines_more);
+static const char *minimal_text(const struct lapse_shrunk *shrunk);
 static void draw_others(struct lapse_out *out, const struct lapse_shrunk *shrunk);
 
 void lapse_cli_sizes_take(void *ctx, const struct lapse_shrink_size *size, size_t tries) {
@@ -30,11 +33,44 @@ void lapse_cli_sizes_draw(struct lapse_out *out, const struct lapse_cli_sizes *s
     lapse_out_format(out, " faults, %zu tries", shrunk->tries);
 }
 
+/* The file has a line of comment more for each line of this, behind its first. */
 void lapse_cli_shrunk_draw(struct lapse_out *out, const struct lapse_shrunk *shrunk) {
+    struct lapse_out once;
+    int lines = 0;
+    lapse_out_init(&once, lapse_alloc_libc());
+    draw_all(&once, shrunk, 0);
+    for (size_t i = 0; i < once.len; i++) {
+        lines += once.text[i] == '\n';
+    }
+    out->failed = out->failed || once.failed;
+    lapse_out_free(&once);
+    draw_all(out, shrunk, lines);
+}
+
+void lapse_cli_shrunk_text(struct lapse_out *out, const struct lapse_shrunk *shrunk) {
+    struct lapse_out said;
+    const char *document = shrunk->text.text;
+    size_t head = strcspn(document, "\n") + 1;
+    lapse_out_init(&said, lapse_alloc_libc());
+    lapse_cli_shrunk_draw(&said, shrunk);
+    lapse_out_bytes(out, document, head);
+    for (size_t at = 0; at < said.len;) {
+        size_t len = strcspn(said.text + at, "\n") + 1;
+        lapse_out_text(out, "#");
+        lapse_out_bytes(out, said.text + at + 1, len - 1);
+        at += len;
+    }
+    out->failed = out->failed || said.failed;
+    lapse_out_free(&said);
+    lapse_out_bytes(out, document + head, shrunk->text.bytes - head);
+    lapse_cli_finding_seal(out);
+}
+
+static void draw_all(struct lapse_out *out, const struct lapse_shrunk *shrunk, int lines_more) {
     draw_fault(out, shrunk);
     for (size_t i = 0; i < shrunk->threshold_count; i++) {
         lapse_out_text(out, i == 0 ? "    threshold         " : "                      ");
-        draw_threshold(out, &shrunk->thresholds[i]);
+        draw_threshold(out, &shrunk->thresholds[i], lines_more);
     }
     if (shrunk->threshold_count == 0) {
         lapse_out_text(out, "    threshold         none: no number of it decides alone\n");
@@ -44,11 +80,20 @@ void lapse_cli_shrunk_draw(struct lapse_out *out, const struct lapse_shrunk *shr
                      shrunk->stable ? "replayed %d times, same digest %016llx\n"
                                     : "%d replays did not agree (%016llx)\n",
                      LAPSE_SHRINK_REPLAYS, (unsigned long long)shrunk->digest);
-    lapse_out_text(out, "    minimal           ");
-    lapse_out_text(out, shrunk->minimal ? "yes: without any one line, word or client of it it does "
-                                          "not fail\n"
-                                        : "not proved: the tries ran out\n");
+    if (shrunk->loose) {
+        lapse_out_format(out,
+                         "    chance            has a part in it, under seed %llu, which no "
+                         "document can name\n",
+                         (unsigned long long)shrunk->seed);
+    }
+    lapse_out_format(out, "    minimal           %s\n", minimal_text(shrunk));
     draw_others(out, shrunk);
+}
+
+static const char *minimal_text(const struct lapse_shrunk *shrunk) {
+    return !shrunk->minimal ? "not proved: the tries ran out"
+           : shrunk->shaped ? "yes: without any one line or word that was added it does not fail"
+                            : "yes: without any one line, word or client of it it does not fail";
 }
 
 /* At most six, each at most two thirds of the one before. */
@@ -74,8 +119,11 @@ static size_t size_at(const struct lapse_cli_sizes *sizes, size_t index, enum pa
 
 static void draw_fault(struct lapse_out *out, const struct lapse_shrunk *shrunk) {
     lapse_out_text(out, "    needs a fault?    ");
-    if (!shrunk->needs_fault) {
-        lapse_out_text(out, "no. It happens where nothing goes wrong, which is the worse kind.\n");
+    if (!shrunk->needs_fault || shrunk->fault_count == 0) {
+        lapse_out_text(out, shrunk->needs_fault
+                                ? "it has faults, and fails without any one of them.\n"
+                                : "no. It happens where nothing goes wrong, which is the worse "
+                                  "kind.\n");
         return;
     }
     lapse_out_text(out, "yes: ");
@@ -88,12 +136,13 @@ static void draw_fault(struct lapse_out *out, const struct lapse_shrunk *shrunk)
 }
 
 /* "`for: 40s` in line 5: fails from 25s+1ns on, right up to 25s". */
-static void draw_threshold(struct lapse_out *out, const struct lapse_shrink_threshold *threshold) {
+static void draw_threshold(struct lapse_out *out, const struct lapse_shrink_threshold *threshold,
+                           int lines_more) {
     lapse_out_format(out,
                      threshold->above ? "`%s: %s` in line %d: fails from %s on, right up to %s\n"
                                       : "`%s: %s` in line %d: fails up to %s, right from %s on\n",
-                     threshold->word, threshold->value, threshold->place.line, threshold->fails,
-                     threshold->passes);
+                     threshold->word, threshold->value, threshold->place.line + lines_more,
+                     threshold->fails, threshold->passes);
 }
 
 static void draw_others(struct lapse_out *out, const struct lapse_shrunk *shrunk) {

@@ -43,13 +43,13 @@ void lapse_cli_words_print(void) {
     printf("\nMore on one word: lapse help WORD. Examples of all: scenarios/README.md\n");
 }
 
-bool lapse_cli_word_print(const char *name) {
+bool lapse_cli_word_print(const char *name, bool more) {
     size_t count;
     const struct lapse_word *words = lapse_word_table(&count);
     bool found = false;
     for (size_t i = 0; i < count; i++) {
         if (strcmp(words[i].word, name) == 0) {
-            printf("%s", found ? "\n" : "");
+            printf("%s", found || more ? "\n" : "");
             print_word(&words[i]);
             found = true;
         }

@@ -17,6 +17,7 @@ struct lapse_campaign_options {
     const lapse_alloc *alloc; /* borrowed */
     uint64_t seed;
     bool promise_strict; /* as in a trial */
+    const char *profile; /* of all that is drawn, borrowed; NULL: it is drawn too */
 };
 
 /* What came of one run. */

@@ -3,20 +3,13 @@
 #ifndef FUZZ_FINDING_H
 #define FUZZ_FINDING_H
 
-#include "fuzz/trial.h"
+#include "fuzz/shrink.h"
 
-struct lapse_finding {
-    struct lapse_emitted text; /* empty: the document does not fail */
-    bool minimal, needs_fault;
-    size_t steps_before, steps, faults; /* lines */
-    size_t events_before, events;       /* of the history */
-    size_t tries;
-};
-
-/* Makes one of the text of a document. `keeps_shape`: nothing of what its clients do is taken away,
- * only what happens to them. OK or NOMEM; free ret->text in both cases. */
+/* Makes one of the text of a document, and says why it fails. `keeps_shape`: nothing of what its
+ * clients do is taken away, only what happens to them. ret->fails is false where it does not fail,
+ * or is no document. OK or NOMEM; free *ret with lapse_shrunk_free in both cases. */
 enum lapse_status lapse_finding_make(const char *text, size_t bytes, bool keeps_shape,
-                                     size_t tries_max, const struct lapse_trial_options *options,
-                                     struct lapse_finding *ret);
+                                     const struct lapse_shrink_options *options,
+                                     struct lapse_shrunk *ret);
 
 #endif

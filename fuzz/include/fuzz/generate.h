@@ -28,8 +28,9 @@ const struct lapse_trait_row *lapse_trait_row(size_t at);
 /* The at-th option's word; false: there are not so many. */
 bool lapse_trait_option(const struct lapse_trait_row *row, size_t at, struct lapse_bytes *ret);
 
-/* Draws one document of the pool. NULL: memory ran out. */
+/* Draws one document of the pool. `profile`: its word; NULL: it is drawn too. NULL: memory ran
+ * out. */
 struct lapse_node *lapse_generate(struct lapse_pool *pool, struct lapse_choices *choices,
-                                  struct lapse_diversity *diversity);
+                                  const char *profile, struct lapse_diversity *diversity);
 
 #endif

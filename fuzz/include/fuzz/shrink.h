@@ -27,6 +27,10 @@ struct lapse_shrink_size {
 /* Called after each edit that was kept. */
 typedef void lapse_shrink_progress(void *ctx, const struct lapse_shrink_size *size, size_t tries);
 
+/* Calls run(arg) where its death is that of nobody else. Returns the signal that it died of; 0: it
+ * lived. */
+typedef int lapse_shrink_apart(void (*run)(void *arg), void *arg);
+
 struct lapse_shrink_options {
     const lapse_alloc *alloc;        /* borrowed */
     struct lapse_arena *arena;       /* borrowed, lent to each run; NULL: each maps its own */
@@ -35,6 +39,8 @@ struct lapse_shrink_options {
     bool no_model, promise_strict;   /* as in a trial */
     bool as_written;                 /* numbers and names stay: thresholds are then those of the
                                         document that was given */
+    lapse_shrink_apart *apart;       /* each document is run there first, and one that dies is
+                                        a failure of another kind; NULL: it ends the program */
     lapse_shrink_progress *progress; /* NULL: nobody looks on */
     void *ctx;                       /* for progress */
 };
@@ -49,7 +55,8 @@ struct lapse_shrink_threshold {
     bool above;               /* it fails from `fails` upwards; else downwards */
 };
 
-/* A failure with another signature that was met on the way. */
+/* A failure with another signature that was met on the way. Its id is `lapse` where the run
+ * died. */
 struct lapse_shrink_other {
     struct lapse_trial_signature signature;
     const char *message; /* what went wrong there */
@@ -68,8 +75,11 @@ struct lapse_shrunk {
                      that make clients and resources careful where the contract is theirs to
                      keep; false: the tries ran out before */
     bool pinned;  /* chance has a part in it: `seed` is in the document */
-    bool needs_fault;
-    size_t fault_count; /* those it needs, each by itself: */
+    bool loose;   /* chance has a part in it, and no document can say so high a seed: */
+    uint64_t seed;
+    bool shaped;  /* only what was added to a shape was taken away; `minimal` speaks of that */
+    bool needs_fault; /* it has faults; those it needs, each by itself: */
+    size_t fault_count;
     const char *const *faults; /* "pause: w1" */
     size_t threshold_count;
     const struct lapse_shrink_threshold *thresholds;
@@ -90,6 +100,11 @@ enum lapse_status lapse_shrink_plan(const struct lapse_plan *plan,
 enum lapse_status lapse_shrink(const struct lapse_node *document, int32_t row,
                                const struct lapse_shrink_options *options,
                                struct lapse_shrunk *ret, struct lapse_error *err);
+/* Says why a document fails and leaves it as it is: `before` and `after` are one, `minimal` is
+ * false. Returns what lapse_shrink does. */
+enum lapse_status lapse_shrink_explain(const struct lapse_node *document,
+                                       const struct lapse_shrink_options *options,
+                                       struct lapse_shrunk *ret, struct lapse_error *err);
 void lapse_shrunk_free(struct lapse_shrunk *shrunk);
 
 #endif

@@ -42,6 +42,7 @@ struct lapse_trial {
     enum lapse_trial_outcome outcome;
     struct lapse_trial_signature signature; /* VIOLATED */
     struct lapse_error err;                 /* REFUSED, BROKEN */
+    int death;                              /* BROKEN: the signal, if a process was made for it */
     struct lapse_emitted text;              /* the document as it was loaded */
     struct lapse_file file;
     const struct lapse_plan *plan;          /* NULL: REFUSED */
