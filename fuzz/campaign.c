@@ -3,6 +3,7 @@
 #include "fuzz/campaign.h"
 #include "fuzz/shape.h"
 
+#include "against.h"
 #include "mutate.h"
 #include "traits.h"
 
@@ -11,6 +12,8 @@
 #include <string.h>
 
 enum { TRIES = 3, NEARER_SHOWN = 8, SHAKEN_MAX = 4 };
+/* Of walks: the chain of earlier ones that one goes on from, and all moves of it. */
+enum { LEGS_MAX = 64, WALK_MAX = 256, WALK_SHORTEST = 4, WALK_LENGTHS = 5 };
 
 struct entry {
     struct lapse_pool pool;
@@ -18,6 +21,9 @@ struct entry {
     size_t shown;    /* new states */
     uint64_t taken;  /* how often it was changed */
     uint64_t paid;   /* how often that showed something */
+    uint64_t run;    /* of a walk: its seed is the run's, and it goes on from where `parent` is */
+    int64_t parent;  /* after `keep` moves, for `own` */
+    size_t keep, own;
 };
 
 struct lapse_campaign {
@@ -26,6 +32,7 @@ struct lapse_campaign {
     struct lapse_list corpus; /* of struct entry * */
     size_t shapes;            /* the first so many are given */
     struct lapse_campaign_totals totals;
+    struct lapse_against against;
 };
 
 static uint64_t seed_of(const struct lapse_campaign *campaign, uint64_t run);
@@ -33,6 +40,8 @@ static struct entry *entry_at(const struct lapse_campaign *campaign, size_t at);
 static struct lapse_node *make(const struct lapse_campaign *campaign, struct lapse_pool *pool,
                                struct lapse_choices *choices, struct lapse_diversity *diversity,
                                struct lapse_attempt *ret);
+static struct lapse_node *make_walk(const struct lapse_campaign *campaign, struct lapse_pool *pool,
+                                    struct lapse_choices *choices, struct lapse_attempt *ret);
 static size_t choose_entry(const struct lapse_campaign *campaign, struct lapse_choices *choices);
 static enum lapse_status try(const struct lapse_campaign *campaign,
                              const struct lapse_node *document, struct lapse_arena *arena,
@@ -44,19 +53,30 @@ static bool keep_text(const lapse_alloc *alloc, const struct lapse_emitted *text
                       struct lapse_attempt *ret);
 static enum lapse_status add(struct lapse_campaign *campaign, const char *text, size_t bytes,
                              size_t shown);
+static enum lapse_status take_walk(struct lapse_campaign *campaign,
+                                   const struct lapse_attempt *attempt);
 static void count(struct lapse_campaign *campaign, const struct lapse_attempt *attempt);
 
 enum lapse_status lapse_campaign_open(const struct lapse_campaign_options *options,
-                                      struct lapse_campaign **ret) {
+                                      struct lapse_campaign **ret, struct lapse_error *err) {
     struct lapse_campaign *campaign = lapse_alloc_zero(options->alloc, sizeof(*campaign));
     if (campaign == NULL) {
-        return LAPSE_NOMEM;
+        return lapse_error_set(err, LAPSE_NOMEM, "no memory for a campaign");
     }
     campaign->options = *options;
     campaign->corpus.item_bytes = sizeof(struct entry *);
     lapse_states_init(&campaign->states, options->alloc);
     for (size_t i = 0; i < LAPSE_SLACKS; i++) {
         campaign->totals.slack_ns[i] = -1;
+    }
+    enum lapse_status status = LAPSE_OK;
+    if (options->against != NULL) {
+        status = lapse_against_open(&campaign->against, options->alloc, options->against,
+                                    options->plan, err);
+    }
+    if (status != LAPSE_OK) {
+        lapse_campaign_close(campaign);
+        return status;
     }
     *ret = campaign;
     return LAPSE_OK;
@@ -74,6 +94,7 @@ void lapse_campaign_close(struct lapse_campaign *campaign) {
     }
     lapse_list_free(alloc, &campaign->corpus);
     lapse_states_free(&campaign->states);
+    lapse_against_close(&campaign->against);
     lapse_alloc_free(alloc, campaign, sizeof(*campaign));
 }
 
@@ -142,7 +163,9 @@ enum lapse_status lapse_campaign_shape(struct lapse_campaign *campaign,
 void lapse_attempt_free(const lapse_alloc *alloc, struct lapse_attempt *attempt) {
     lapse_alloc_free(alloc, attempt->states, attempt->state_count * sizeof(*attempt->states));
     lapse_alloc_free(alloc, attempt->text, attempt->text == NULL ? 0 : attempt->text_bytes + 1);
+    lapse_alloc_free(alloc, attempt->reached, attempt->reached_count * sizeof(*attempt->reached));
     attempt->states = NULL;
+    attempt->reached = NULL;
     attempt->text = NULL;
 }
 
@@ -151,6 +174,9 @@ enum lapse_status lapse_campaign_take(struct lapse_campaign *campaign,
     size_t shown = nearer(campaign, attempt) ? NEARER_SHOWN : 0;
     bool is_new;
     count(campaign, attempt);
+    if (campaign->against.reach != NULL) {
+        return take_walk(campaign, attempt);
+    }
     for (size_t i = 0; i < attempt->state_count; i++) {
         if (!lapse_states_add(&campaign->states, attempt->states[i], &is_new)) {
             return LAPSE_NOMEM;
@@ -176,7 +202,21 @@ const struct lapse_campaign_totals *lapse_campaign_totals(const struct lapse_cam
 }
 
 size_t lapse_campaign_states(const struct lapse_campaign *campaign) {
-    return campaign->states.count;
+    return campaign->states.count + campaign->against.states + campaign->against.moves;
+}
+
+bool lapse_campaign_share(const struct lapse_campaign *campaign, struct lapse_campaign_share *ret) {
+    const struct lapse_against *against = &campaign->against;
+    if (against->reach == NULL) {
+        return false;
+    }
+    *ret = (struct lapse_campaign_share){against->states, against->reach->states.count,
+                                         against->moves, against->reach->moves.count};
+    return true;
+}
+
+bool lapse_campaign_reached(const struct lapse_campaign *campaign, size_t state) {
+    return campaign->against.seen[state] != 0;
 }
 
 size_t lapse_campaign_corpus(const struct lapse_campaign *campaign) {
@@ -213,6 +253,11 @@ static struct entry *entry_at(const struct lapse_campaign *campaign, size_t at) 
 static struct lapse_node *make(const struct lapse_campaign *campaign, struct lapse_pool *pool,
                                struct lapse_choices *choices, struct lapse_diversity *diversity,
                                struct lapse_attempt *ret) {
+    if (campaign->against.reach != NULL) {
+        return campaign->against.plan->explore.on
+                   ? make_walk(campaign, pool, choices, ret)
+                   : lapse_against_scenario(&campaign->against, pool, seed_of(campaign, ret->run));
+    }
     bool anew = campaign->corpus.count == 0 ||
                 (campaign->shapes == 0 &&
                  lapse_choose(choices, 2, LAPSE_CHOICE_MUTATE, LAPSE_TRAITS_MAX) == 0);
@@ -233,6 +278,40 @@ static struct lapse_node *make(const struct lapse_campaign *campaign, struct lap
     }
     size_t other = choose_entry(campaign, choices);
     return lapse_mutate(pool, choices, diversity, document, entry_at(campaign, other)->document);
+}
+
+/* A walk drawn anew, or one that leaves an earlier one somewhere on its way. */
+static struct lapse_node *make_walk(const struct lapse_campaign *campaign, struct lapse_pool *pool,
+                                    struct lapse_choices *choices, struct lapse_attempt *ret) {
+    struct lapse_explore_leg legs[LEGS_MAX];
+    size_t count = 0, place = LEGS_MAX - 1;
+    ret->own = (size_t)WALK_SHORTEST << lapse_choose(choices, WALK_LENGTHS, LAPSE_CHOICE_MUTATE,
+                                                     LAPSE_TRAITS);
+    if (campaign->corpus.count > 0 &&
+        lapse_choose(choices, SHAKEN_MAX, LAPSE_CHOICE_MUTATE, LAPSE_TRAITS + 2) > 0) {
+        size_t at = choose_entry(campaign, choices);
+        const struct entry *entry = entry_at(campaign, at);
+        ret->parent = (int64_t)at;
+        ret->keep = (size_t)lapse_choose(choices, entry->keep + entry->own + 1,
+                                         LAPSE_CHOICE_MUTATE, LAPSE_TRAITS + 3);
+    }
+    if (ret->keep + ret->own > WALK_MAX) {
+        ret->own = WALK_SHORTEST;
+    }
+    legs[place] = (struct lapse_explore_leg){seed_of(campaign, ret->run), ret->own};
+    count = 1;
+    size_t keep = ret->keep;
+    for (int64_t at = ret->parent; at >= 0 && keep > 0 && place > 0;) {
+        const struct entry *entry = entry_at(campaign, (size_t)at);
+        if (keep > entry->keep) {
+            legs[--place] =
+                (struct lapse_explore_leg){seed_of(campaign, entry->run), keep - entry->keep};
+            count++;
+            keep = entry->keep;
+        }
+        at = entry->parent;
+    }
+    return lapse_against_walk(&campaign->against, pool, &legs[place], count);
 }
 
 /* The best of a few: what showed much and was seldom changed, or was changed to some effect. */
@@ -257,7 +336,8 @@ static enum lapse_status try(const struct lapse_campaign *campaign,
                              struct lapse_attempt *ret) {
     const struct lapse_trial_options options = {
         .alloc = campaign->options.alloc, .arena = arena, .seed = 1, .no_model = true,
-        .promise_strict = campaign->options.promise_strict};
+        .promise_strict = campaign->options.promise_strict,
+        .orders = campaign->against.reach != NULL && !campaign->against.plan->explore.on};
     struct lapse_trial trial;
     enum lapse_status status = lapse_trial_run(document, &options, &trial, NULL);
     if (status == LAPSE_OK) {
@@ -276,6 +356,7 @@ static enum lapse_status look(const struct lapse_campaign *campaign,
     const struct lapse_history *history = trial->run.history;
     struct lapse_states found;
     bool good = true;
+    bool against = campaign->against.reach != NULL;
     lapse_states_init(&found, alloc);
     for (size_t i = 0; i < LAPSE_SLACKS; i++) {
         ret->slack_ns[i] = -1;
@@ -287,7 +368,8 @@ static enum lapse_status look(const struct lapse_campaign *campaign,
         for (size_t i = 0; i < LAPSE_SLACKS; i++) {
             ret->slack_ns[i] = slacks[i].known ? slacks[i].least.ns : -1;
         }
-        good = lapse_states_collect(history, &campaign->states, &found);
+        good = against ? lapse_against_look(&campaign->against, trial, ret) == LAPSE_OK
+                       : lapse_states_collect(history, &campaign->states, &found);
     }
     if (found.count > 0 && good) {
         ret->states = lapse_alloc_zero(alloc, found.count * sizeof(*ret->states));
@@ -298,8 +380,8 @@ static enum lapse_status look(const struct lapse_campaign *campaign,
             }
         }
     }
-    bool failed = trial->outcome == LAPSE_TRIAL_VIOLATED || trial->outcome == LAPSE_TRIAL_BROKEN;
-    bool kept = found.count > 0 || nearer(campaign, ret) || failed;
+    bool failed = ret->outcome == LAPSE_TRIAL_VIOLATED || ret->outcome == LAPSE_TRIAL_BROKEN;
+    bool kept = failed || (!against && (found.count > 0 || nearer(campaign, ret)));
     lapse_states_free(&found);
     return good && (!kept || keep_text(alloc, &trial->text, ret)) ? LAPSE_OK : LAPSE_NOMEM;
 }
@@ -351,4 +433,35 @@ static enum lapse_status add(struct lapse_campaign *campaign, const char *text, 
     lapse_list_free(alloc, &documents);
     lapse_diag_list_free(&diags);
     return place != NULL ? LAPSE_OK : LAPSE_NOMEM;
+}
+
+/* A walk that reached something new is one to go on from. */
+static enum lapse_status take_walk(struct lapse_campaign *campaign,
+                                   const struct lapse_attempt *attempt) {
+    const lapse_alloc *alloc = campaign->options.alloc;
+    size_t shown = lapse_against_take(&campaign->against, attempt);
+    bool walk = campaign->against.plan->explore.on;
+    if (attempt->parent >= 0) {
+        struct entry *parent = entry_at(campaign, (size_t)attempt->parent);
+        parent->taken++;
+        parent->paid += shown > 0;
+    }
+    campaign->totals.states_at = shown > 0 ? attempt->run : campaign->totals.states_at;
+    if (shown == 0 || !walk || campaign->corpus.count >= LAPSE_CAMPAIGN_CORPUS_MAX) {
+        return LAPSE_OK;
+    }
+    struct entry **place = lapse_list_add(alloc, &campaign->corpus);
+    struct entry *entry = place == NULL ? NULL : lapse_alloc_zero(alloc, sizeof(*entry));
+    if (entry == NULL) {
+        campaign->corpus.count -= place != NULL;
+        return LAPSE_NOMEM;
+    }
+    lapse_pool_init(&entry->pool, alloc);
+    entry->shown = shown;
+    entry->run = attempt->run;
+    entry->parent = attempt->keep > 0 ? attempt->parent : -1;
+    entry->keep = attempt->keep;
+    entry->own = attempt->own;
+    *place = entry;
+    return LAPSE_OK;
 }

@@ -85,7 +85,7 @@ Test(campaign, is_the_same_however_its_rounds_are_shared) {
     struct lapse_campaign *campaigns[2];
     const struct lapse_campaign_options options = {.alloc = lapse_alloc_libc(), .seed = 3};
     for (int i = 0; i < 2; i++) {
-        cr_assert_eq(lapse_campaign_open(&options, &campaigns[i]), LAPSE_OK);
+        cr_assert_eq(lapse_campaign_open(&options, &campaigns[i], NULL), LAPSE_OK);
         run_round(campaigns[i], 0, 40, i == 1);
         run_round(campaigns[i], 40, 40, i == 1);
     }

@@ -18,6 +18,9 @@ struct thing {
 struct walk {
     const struct lapse_states *known;
     struct lapse_states *found;
+    void (*seen)(void *ctx, uint64_t state, const struct lapse_moment *moment); /* of a trail */
+    void *ctx;
+    struct lapse_moment moment;
     struct thing things[THINGS];
     size_t thing_count;
     const struct lapse_history_event *calls[CALLS]; /* INVOKE, by id */
@@ -90,6 +93,16 @@ bool lapse_states_collect(const struct lapse_history *history, const struct laps
     return !walk.failed;
 }
 
+void lapse_states_trail(const struct lapse_history *history,
+                        void (*seen)(void *ctx, uint64_t state, const struct lapse_moment *moment),
+                        void *ctx) {
+    struct walk walk = {.seen = seen, .ctx = ctx};
+    for (size_t i = 0; i < lapse_history_count(history); i++) {
+        walk.moment = (struct lapse_moment){.event = lapse_history_at(history, i)};
+        look(&walk, walk.moment.event);
+    }
+}
+
 static bool place(struct lapse_states *states, uint64_t state) {
     state += state == 0;
     size_t at = state;
@@ -112,8 +125,14 @@ static uint64_t text_hash(uint64_t hash, struct lapse_bytes text) {
     return mix(hash, text.len);
 }
 
+/* On a trail each is told, and none is kept. */
 static void found(struct walk *walk, uint64_t state) {
     bool is_new;
+    if (walk->seen != NULL) {
+        walk->moment.faults = walk->faults;
+        walk->seen(walk->ctx, state, &walk->moment);
+        return;
+    }
     if (!lapse_states_has(walk->known, state)) {
         walk->failed = !lapse_states_add(walk->found, state, &is_new) || walk->failed;
     }
@@ -155,8 +174,16 @@ static void look_decision(struct walk *walk, const struct lapse_history_event *e
     what = mix(what, (uint64_t)answer->status);
     what = mix(what, (uint64_t)answer->renewed | (uint64_t)answer->repeated << 1 |
                          (uint64_t)(invoke->u.invoke.loop >= 0) << 2);
-    what = mix(what, place_of(thing, answer));
-    found(walk, mix(mix(what, walk->faults), 1));
+    uint64_t near = place_of(thing, answer);
+    what = mix(what, near);
+    if (walk->seen == NULL) {
+        found(walk, mix(mix(what, walk->faults), 1)); /* the next is the finer one */
+    }
+    walk->moment.invoke = invoke;
+    walk->moment.near = near;
+    walk->moment.last = thing->last;
+    walk->moment.live = thing->live;
+    walk->moment.own = thing->actor == invoke->actor;
     what = mix(what, thing->last);
     what = mix(what, (uint64_t)thing->live | (uint64_t)(thing->actor == invoke->actor) << 1);
     found(walk, mix(what, 2));

@@ -82,8 +82,11 @@ static void refuse(struct lapse_trial *trial) {
 static enum lapse_status run(const struct lapse_trial_options *options,
                              struct lapse_trial *trial) {
     enum lapse_status status =
-        lapse_run_within(trial->plan, options->seed, options->arena, options->events_max,
-                         &trial->run, &trial->err);
+        options->orders
+            ? lapse_run_orders(trial->plan, options->seed, options->arena, options->events_max,
+                               &trial->run, &trial->err)
+            : lapse_run_within(trial->plan, options->seed, options->arena, options->events_max,
+                               &trial->run, &trial->err);
     if (status == LAPSE_OK) {
         judge(trial);
     } else {

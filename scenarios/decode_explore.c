@@ -15,6 +15,7 @@ static void read_resource(struct lapse_decoder *d, const struct lapse_node *node
                           struct lapse_plan_explore *explore);
 static void check_alone(struct lapse_decoder *d);
 static void check_whole(struct lapse_decoder *d, const struct lapse_node *map);
+static void check_margin(struct lapse_decoder *d, const struct lapse_node *map);
 
 void lapse_decode_explore(struct lapse_decoder *d) {
     const struct lapse_node *node = lapse_node_get(d->root, "explore");
@@ -142,7 +143,24 @@ static void check_whole(struct lapse_decoder *d, const struct lapse_node *map) {
             return;
         }
     }
-    if (lapse_explore_check(&d->plan->explore, &err) != LAPSE_OK) {
-        lapse_mistake_add(d->diags, "Y109", map->place, "", "%s", err.message);
+    check_margin(d, map);
+    const char *word = "";
+    if (lapse_explore_check(&d->plan->explore, &word, &err) != LAPSE_OK) {
+        const struct lapse_node *wrong = lapse_node_get(map, word);
+        lapse_mistake_add(d->diags, "Y109", wrong == NULL ? map->place : wrong->place, "", "%s",
+                          err.message);
     }
+}
+
+/* Who never looks at a clock has no deadline that could be earlier. */
+static void check_margin(struct lapse_decoder *d, const struct lapse_node *map) {
+    const struct lapse_node *margin = lapse_node_get(map, "margin");
+    if (lapse_node_is_null(margin) || d->plan->explore.careful) {
+        return;
+    }
+    struct lapse_diag *diag =
+        lapse_mistake_add(d->diags, "Y120", margin->place, "",
+                          "`margin` goes with `careful: true`: only a client that looks at its "
+                          "clock has a deadline");
+    lapse_diag_note(d->diags, diag, "help", "add `careful: true`, or leave `margin` out");
 }

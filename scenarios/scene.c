@@ -18,6 +18,9 @@ struct line {
     enum lapse_status status;
     int64_t save, token; /* numbers of acquires; 0: none */
     int64_t moved, for_ns; /* FAULT of a clock: grains in one grain */
+    bool dropped;          /* its client crashes while it waits */
+    bool lost;             /* a message of it is, by a move */
+    bool stale;            /* of a grant that is over, so its answer is a definite no */
 };
 
 struct scene {
@@ -38,7 +41,10 @@ struct scene {
 };
 
 static enum lapse_status read_step(struct scene *scene, size_t which);
+static void drop_call(struct scene *scene, int32_t client);
 static enum lapse_status read_call(struct scene *scene, size_t which, int64_t at_ns);
+static void close_call(struct line *line, int64_t at_ns);
+static void close_calls(struct scene *scene);
 static void read_message(struct scene *scene, size_t which, int64_t at_ns);
 static void answer(struct scene *scene, struct line *line, int32_t client, int64_t at_ns);
 static enum lapse_status read_clocks(struct scene *scene, size_t which);
@@ -71,6 +77,7 @@ enum lapse_status lapse_scene_write(const lapse_alloc *alloc,
         status = read_step(&scene, i);
     }
     if (status == LAPSE_OK) {
+        close_calls(&scene);
         write_scene(&scene, name);
         status = ret->text == NULL ? lapse_error_set(err, LAPSE_NOMEM, "no memory for a scenario")
                                    : LAPSE_OK;
@@ -101,13 +108,27 @@ static enum lapse_status read_step(struct scene *scene, size_t which) {
         if (add(scene, LINE_FAULT, step->kind, step->client, at_ns) == NULL) {
             return LAPSE_NOMEM;
         }
-        scene->unsure[step->client] = false;
-        scene->late[step->client] = scene->calls[step->client];
-        scene->calls[step->client] = 0;
+        drop_call(scene, step->client);
         return LAPSE_OK;
     default:
         read_message(scene, which, at_ns);
         return LAPSE_OK;
+    }
+}
+
+/* Nobody waits for the call any more. Its request may still arrive; if it has, one that was given
+ * up before may. Of an acquire that was given up the path never forgets, so beside one the call is
+ * of those that the path says no more of. */
+static void drop_call(struct scene *scene, int32_t client) {
+    size_t slot = scene->calls[client];
+    scene->unsure[client] = false;
+    scene->calls[client] = 0;
+    if (slot > 0) {
+        scene->lines[slot - 1].dropped = true;
+        size_t late = scene->late[client];
+        bool arrived = scene->lines[slot - 1].arrives_ns != NEVER;
+        bool acquire = late > 0 && scene->lines[late - 1].move == LAPSE_MOVE_ACQUIRE;
+        scene->late[client] = arrived || acquire ? late : slot;
     }
 }
 
@@ -120,6 +141,9 @@ static enum lapse_status read_call(struct scene *scene, size_t which, int64_t at
                                "a client asks under a fresh owner text, and an actor has one text "
                                "for each incarnation");
     }
+    if (!write && scene->calls[who] > 0) {
+        close_call(&scene->lines[scene->calls[who] - 1], at_ns);
+    }
     struct line *line =
         add(scene, write ? LINE_WRITE : LINE_CALL, step->kind, who, at_ns);
     if (line == NULL) {
@@ -131,6 +155,7 @@ static enum lapse_status read_call(struct scene *scene, size_t which, int64_t at
     if (step->asked) {
         line->arrives_ns = at_ns;
         line->status = step->status;
+        line->lost = step->reply_lost;
         if (!step->reply_lost) {
             answer(scene, line, who, at_ns);
         }
@@ -138,6 +163,37 @@ static enum lapse_status read_call(struct scene *scene, size_t which, int64_t at
     scene->unsure[who] = scene->unsure[who] || (step->kind == LAPSE_MOVE_RELEASE &&
                                                 step->reply_lost);
     return LAPSE_OK;
+}
+
+/* A path says no more of what can change nothing: a call with the token of a grant that is over,
+ * and an answer after which its client may not act. So nothing is said of when it arrives. */
+static void close_call(struct line *line, int64_t at_ns) {
+    bool open = line->kind == LINE_CALL && line->told_ns == NEVER && line->given_up_ns == NEVER &&
+                !line->lost;
+    if (!open || (line->dropped && line->arrives_ns != NEVER)) {
+        return;
+    }
+    if (line->arrives_ns == NEVER) {
+        line->arrives_ns = at_ns;
+        line->stale = true;
+    }
+    line->told_ns = line->dropped ? NEVER : at_ns;
+}
+
+/* At the end of a walk nothing is under way any more. Where something was found a path may end in
+ * the middle of a call. */
+static void close_calls(struct scene *scene) {
+    const struct lapse_explore_found *found = scene->found;
+    if (found->what != LAPSE_BREAK_NONE || found->step_count == 0) {
+        return;
+    }
+    const struct lapse_explore_step *last = &found->steps[found->step_count - 1];
+    bool ticks = last->kind == LAPSE_MOVE_TICK;
+    int64_t at_ns = ticks ? last->tick * scene->protocol->grain_ns
+                          : instant(scene, found->step_count - 1) + APART_NS;
+    for (size_t i = 0; i < scene->count; i++) {
+        close_call(&scene->lines[i], at_ns);
+    }
 }
 
 /* A move about what is under way. */
@@ -171,10 +227,13 @@ static void read_message(struct scene *scene, size_t which, int64_t at_ns) {
         *slot = 0;
         break;
     default: /* lost, or given up */
+        line->lost = step->kind != LAPSE_MOVE_GIVE_UP;
         scene->unsure[who] =
             scene->unsure[who] || (gives_up && line->move == LAPSE_MOVE_RELEASE);
         line->given_up_ns = gives_up ? at_ns : line->given_up_ns;
-        scene->late[who] = step->kind == LAPSE_MOVE_GIVE_UP ? *slot : scene->late[who];
+        if (step->kind == LAPSE_MOVE_GIVE_UP && line->arrives_ns == NEVER) {
+            scene->late[who] = *slot;
+        }
         *slot = 0;
     }
 }
@@ -333,10 +392,16 @@ static void write_messages(struct scene *scene, const struct line *line) {
     } else if (told && line->told_ns > line->arrives_ns) {
         put(scene, ", reply: %s", span(line->told_ns - line->arrives_ns, text));
     }
+    if (!told && line->dropped) {
+        return; /* nobody is left to wait for an answer */
+    }
     if (!told) {
         int64_t waits_ns = line->given_up_ns - line->at_ns;
         put(scene, ", timeout: %s, expect: unknown",
             span(line->given_up_ns == NEVER || waits_ns <= 0 ? 1 : waits_ns, text));
+    } else if (line->stale) {
+        put(scene, ", expect: [%s, not_owner]",
+            line->move == LAPSE_MOVE_RELEASE ? "absent" : "lost");
     } else if (line->status != LAPSE_OK) {
         put(scene, ", expect: %s", lapse_status_word(line->status));
     }

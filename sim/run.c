@@ -85,6 +85,16 @@ enum lapse_status lapse_run_within(const struct lapse_plan *plan, uint64_t seed,
     return status == LAPSE_OK ? run_under(&how, ret, err) : status;
 }
 
+enum lapse_status lapse_run_orders(const struct lapse_plan *plan, uint64_t seed,
+                                   struct lapse_arena *arena, uint64_t events_max,
+                                   struct lapse_run *ret, struct lapse_error *err) {
+    struct lapse_world_options how = {
+        .plan = plan, .arena = arena, .events_max = events_max, .orders = true};
+    enum lapse_status status = lapse_choices_open_seed(
+        lapse_alloc_libc(), lapse_plan_seed(plan, seed), &how.choices);
+    return status == LAPSE_OK ? run_under(&how, ret, err) : status;
+}
+
 enum lapse_status lapse_run_choices(const struct lapse_plan *plan, const struct lapse_choice *list,
                                     size_t count, struct lapse_arena *arena, struct lapse_run *ret,
                                     struct lapse_error *err) {

@@ -26,6 +26,7 @@ static bool is_option(const char *word);
 static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *option,
                          const char *value);
 static bool apply_flag(struct lapse_cli_options *options, const char *name);
+static bool apply_text(struct lapse_cli_options *options, const char *name, const char *value);
 static bool apply_number(struct cursor *cursor, const char *name, const char *value);
 static bool apply_size(struct cursor *cursor, const char *value);
 static bool apply_report(struct cursor *cursor, const char *value);
@@ -55,9 +56,11 @@ static const struct lapse_cli_command commands[] = {
     {"explore", "All orders, faults and states, not one run of them.", "FILE...", 1, SIZE_MAX,
      "  lapse explore protocol.yaml        a lease protocol: all its states\n"
      "  lapse explore --margin p.yaml      the smallest margin that is safe\n"
-     "  lapse explore scenarios/x.yaml:12  a scenario: every order and choice\n",
+     "  lapse explore scenarios/x.yaml:12  a scenario: every order and choice\n"
+     "  lapse explore p.yaml --states all.states   what can be reached, for lapse fuzz\n"
+     "Ctrl-C tells what is known by then.\n",
      "Exit: 0 nothing unlisted is broken, 1 violated, 3 file mistakes,\n"
-     "      4 not all was seen, 5 nothing selected\n",
+     "      4 not all was seen, 5 nothing selected, 130 interrupted\n",
      lapse_cli_explore},
     {"shrink", "Make a failing scenario as small as it can be.", "FILE[:LINE]", 1, 1,
      "  lapse shrink scenarios/x.yaml:12           to findings/ID-....yaml\n"
@@ -89,6 +92,7 @@ static const struct lapse_cli_command commands[] = {
      "  lapse fuzz --runs 10000 --seed 7   the same each time, whatever -j is\n"
      "  lapse fuzz scenarios/x.yaml:12     faults are added to that one's shape\n"
      "  lapse fuzz --mode batch --until-done=5m --shard 2/8\n"
+     "  lapse fuzz p.yaml --against all.states --runs 10000\n"
      "A finding is shrunk and saved as a scenario that `lapse run` keeps checking.\n",
      "Exit: 0 nothing found, 1 violated, 3 file mistakes, 5 nothing selected, 70 lapse\n"
      "      itself failed\n",
@@ -120,6 +124,8 @@ static const struct lapse_cli_option options_table[] = {
     {0, "shard", "I/N", "the I-th of N campaigns that share the runs", " fuzz "},
     {0, "mode", "MODE", "change: the first finding ends it; batch: it groups them", " fuzz "},
     {0, "findings", "DIR", "where findings and stats.json go (findings)", " fuzz "},
+    {0, "against", "STATES", "of all that `lapse explore --states` wrote: the share seen",
+     " fuzz "},
     {0, "seed", "N", "the seed of all chance (1)", " run replay shrink "},
     {0, "runs", "N", "N seeds from --seed on; once where no chance is drawn", " run "},
     {0, "runs", "N", "of a scenario: at most so many orders and choices (100000)", " explore "},
@@ -130,6 +136,8 @@ static const struct lapse_cli_option options_table[] = {
     {0, "nth", "N", "of a scenario: tell the N-th order alone", " explore "},
     {0, "margin", NULL, "try margins, until no two clients may act at once", " explore "},
     {0, "memory", "SIZE", "of the states seen, as 500MB (1GB)", " explore "},
+    {0, "states", "FILE", "write all abstract states there, for `lapse fuzz --against`",
+     " explore "},
     {0, "promise", "strict", "a break of what the profile does not promise fails too",
      " run replay fuzz shrink "},
     {0, "tally", NULL, "nothing ends a run: what each rule alone would find", " run check "},
@@ -145,7 +153,7 @@ static const struct lapse_cli_option options_table[] = {
     {0, "certificate", "FILE", "the witness orders or minimal cores, as JSON lines", " check "},
     {0, "format", "NAME", "lapse, etcd or kv; else the content tells", " check "},
     {'q', NULL, NULL, "failures only", " run check fuzz "},
-    {'v', NULL, NULL, "how often each option was drawn", " fuzz "},
+    {'v', NULL, NULL, "how often each option was drawn; or states not seen", " fuzz "},
     {'v', NULL, NULL, "each scenario's steps; -vv: every event", " run check "},
     {'v', NULL, NULL, "every event (without: the steps)", " replay "},
     {'v', NULL, NULL, "counts, and the ways to what is listed", " explore "},
@@ -372,30 +380,36 @@ static bool option_apply(struct cursor *cursor, const struct lapse_cli_option *o
     if (strcmp(option->name, "report") == 0) {
         return apply_report(cursor, value);
     }
-    if (strcmp(option->name, "profile") == 0) {
-        options->profile = value;
-        return true;
-    }
     if (strcmp(option->name, "promise") == 0) {
         return apply_promise(cursor, value);
-    }
-    if (strcmp(option->name, "save-history") == 0) {
-        options->save_folder = value;
-        return true;
     }
     if (strcmp(option->name, "memory") == 0) {
         return apply_size(cursor, value);
     }
-    if (strcmp(option->name, "certificate") == 0) {
-        options->certificate = value;
-        return true;
-    }
-    if (strcmp(option->name, "format") == 0) {
-        options->form = value;
+    if (apply_text(options, option->name, value)) {
         return true;
     }
     return strcmp(option->name, "color") == 0 ? apply_color(cursor, value)
                                               : apply_number(cursor, option->name, value);
+}
+
+/* Whether it is one of those that take any text; it is set then. */
+static bool apply_text(struct lapse_cli_options *options, const char *name, const char *value) {
+    const struct {
+        const char *name;
+        const char **text;
+    } texts[] = {
+        {"certificate", &options->certificate}, {"format", &options->form},
+        {"profile", &options->profile},         {"save-history", &options->save_folder},
+        {"states", &options->states},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (strcmp(texts[i].name, name) == 0) {
+            *texts[i].text = value;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Whether it is one of those that take no value; they are set then. */
@@ -476,7 +490,9 @@ static bool apply_size(struct cursor *cursor, const char *value) {
         }
     }
     lapse_error_set(cursor->err, LAPSE_INVALID,
-                    "--memory takes a size from 1kB to 1000000GB, such as 500MB, not '%s'", value);
+                    "--memory takes a size from 1kB to 1000000GB, in whole kB, MB or GB, such as "
+                    "500MB, not '%s'",
+                    value);
     return false;
 }
 

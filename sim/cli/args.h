@@ -72,6 +72,8 @@ struct lapse_cli_options {
     uint64_t shard, shard_count; /* --shard 2/8; 0: not shared */
     bool batch;              /* --mode batch */
     const char *findings;    /* --findings DIR */
+    const char *states;      /* --states FILE */
+    const char *against;     /* --against STATES */
     const char *output;      /* -o FILE */
     bool has_row;
     int32_t row;

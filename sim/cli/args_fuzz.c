@@ -31,6 +31,10 @@ bool lapse_cli_fuzz_option(struct lapse_cli_options *options, const char *name, 
     if (strcmp(name, "mode") == 0) {
         return read_mode(options, value, err);
     }
+    if (strcmp(name, "against") == 0) {
+        options->against = value;
+        return true;
+    }
     if (strcmp(name, "findings") == 0) {
         options->findings = value;
         return true;

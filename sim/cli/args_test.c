@@ -135,7 +135,7 @@ static const struct {
      {"0", "2147483647"},
      {"2147483648"}},
     {"explore x --memory",
-     "--memory takes a size from 1kB to 1000000GB, such as 500MB",
+     "--memory takes a size from 1kB to 1000000GB, in whole kB, MB or GB, such as 500MB",
      {"1kB", "1000000GB", "1000000000MB"},
      {"0kB", "1000001GB", "500", "kB"}},
     {"fuzz --time",

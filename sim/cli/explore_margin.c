@@ -44,7 +44,8 @@ static int one_bound(struct lapse_out *out, const struct lapse_cli_options *opti
         tried.margin_ns = ns;
         uint32_t listed = UINT32_C(1) << LAPSE_BREAK_TWO_ACT | UINT32_C(1) << LAPSE_BREAK_LOWER;
         enum lapse_status status =
-            lapse_cli_explore_once(options, &tried, protocol->faults_max, listed, &found, &err);
+            lapse_cli_explore_once(options, &tried, protocol->faults_max, listed, NULL, &found,
+                                   &err);
         if (status != LAPSE_OK) {
             return lapse_cli_complain(LAPSE_EXIT_BUG, "%s", err.message);
         }

@@ -11,6 +11,9 @@ enum { RUNS_USUAL = 100000, WIDE = 16 };
 
 struct orders {
     const struct lapse_cli_options *options;
+    struct lapse_cli_choice choice;
+    struct lapse_cli_document *document;
+    struct lapse_cli_states *states; /* NULL: none are collected */
     const struct lapse_cli_file *file;
     size_t index;
     struct lapse_arena *arena;
@@ -18,19 +21,28 @@ struct orders {
     size_t count, cap;
     uint64_t runs;
     bool narrowed;
+    bool unmet; /* all passed, and a pattern of `sometimes` came true in none */
     struct lapse_out out;
 };
 
 static int run_all(struct orders *orders, uint64_t most);
 static int run_one(struct orders *orders, struct lapse_cli_result *result);
+static int follow(struct orders *orders, struct lapse_cli_result *result, bool last);
 static bool note_choices(struct orders *orders, const struct lapse_cli_result *result);
 static void show(struct orders *orders, struct lapse_cli_result *result);
 static void claim(struct orders *orders, int code, bool all);
 
-int lapse_cli_explore_orders(const struct lapse_cli_options *options,
-                             const struct lapse_cli_file *file, size_t index) {
+int lapse_cli_explore_orders(struct lapse_cli_choice choice, const struct lapse_cli_file *file,
+                             size_t index, struct lapse_cli_document *document,
+                             struct lapse_cli_states *states) {
+    const struct lapse_cli_options *options = choice.options;
     const struct lapse_plan *plan = file->loaded.plans[index];
-    struct orders orders = {.options = options, .file = file, .index = index};
+    struct orders orders = {.options = options,
+                            .choice = choice,
+                            .document = document,
+                            .states = states,
+                            .file = file,
+                            .index = index};
     uint64_t most = options->runs_given ? options->runs : RUNS_USUAL;
     orders.arena = lapse_arena_open();
     lapse_out_init(&orders.out, lapse_alloc_libc());
@@ -50,21 +62,25 @@ int lapse_cli_explore_orders(const struct lapse_cli_options *options,
 static int run_all(struct orders *orders, uint64_t most) {
     int code = LAPSE_EXIT_PASSED;
     bool more = true;
-    while (more && code == LAPSE_EXIT_PASSED && orders->runs < most && !lapse_cli_interrupted()) {
+    while (more && code == LAPSE_EXIT_PASSED && orders->runs < most &&
+           lapse_cli_interrupted() == 0) {
         struct lapse_cli_result result;
         orders->runs++;
         code = run_one(orders, &result);
+        bool noted = note_choices(orders, &result);
+        more = noted && lapse_choices_next(orders->list, &orders->count, WIDE, &orders->narrowed);
+        if (code == LAPSE_EXIT_PASSED && !orders->options->has_nth) {
+            code = follow(orders, &result, !more && !orders->narrowed);
+        }
         bool told = orders->options->has_nth && orders->runs == most;
         if (told || (code != LAPSE_EXIT_PASSED && !orders->options->has_nth)) {
             show(orders, &result);
         } else if (orders->options->has_nth && code != LAPSE_EXIT_BUG) {
             code = LAPSE_EXIT_PASSED;
         }
-        bool noted = note_choices(orders, &result);
         if (!noted && code == LAPSE_EXIT_PASSED) {
             code = lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
         }
-        more = noted && lapse_choices_next(orders->list, &orders->count, WIDE, &orders->narrowed);
         lapse_cli_result_free(&result);
     }
     if (!orders->options->has_nth) {
@@ -72,6 +88,9 @@ static int run_all(struct orders *orders, uint64_t most) {
             claim(orders, code, !more);
         }
         bool whole = !more && !orders->narrowed;
+        if (orders->states != NULL) {
+            orders->states->whole = whole && (code == LAPSE_EXIT_PASSED || orders->unmet);
+        }
         return code == LAPSE_EXIT_PASSED && !whole ? LAPSE_EXIT_INCONCLUSIVE : code;
     }
     return orders->runs < most ? LAPSE_EXIT_NOTHING : code;
@@ -90,6 +109,18 @@ static int run_one(struct orders *orders, struct lapse_cli_result *result) {
     return lapse_view_passed(&result->view)                 ? LAPSE_EXIT_PASSED
            : result->view.outcome == LAPSE_OUTCOME_VIOLATED ? LAPSE_EXIT_VIOLATED
                                                             : LAPSE_EXIT_INCONCLUSIVE;
+}
+
+/* A run that passed: its states, and what of `sometimes` came true. All runs together answer for
+ * that, so the last of them fails where something did not. */
+static int follow(struct orders *orders, struct lapse_cli_result *result, bool last) {
+    if (orders->states != NULL) {
+        lapse_reach_take_run(&orders->states->all, result->run.history);
+    }
+    lapse_cli_document_follow(orders->file, orders->index, orders->choice, last, orders->document,
+                              result);
+    orders->unmet = result->view.outcome == LAPSE_OUTCOME_INCONCLUSIVE;
+    return orders->unmet ? LAPSE_EXIT_INCONCLUSIVE : LAPSE_EXIT_PASSED;
 }
 
 /* What the run has drawn is where the next one counts on. */
@@ -131,11 +162,14 @@ static void show(struct orders *orders, struct lapse_cli_result *result) {
 static void claim(struct orders *orders, int code, bool all) {
     char runs[32];
     lapse_cli_number(orders->runs, runs);
-    if (code != LAPSE_EXIT_PASSED) {
+    if (orders->unmet) {
+        lapse_out_format(&orders->out,
+                         "  explored all %s orders and choices, and in none it came true\n", runs);
+    } else if (code != LAPSE_EXIT_PASSED) {
         lapse_out_format(&orders->out, "  found in run %s\n", runs);
     } else if (!all) {
         lapse_out_format(&orders->out, "  %s: %s orders and choices, no violation so far\n",
-                         lapse_cli_interrupted() ? "interrupted" : "bounded by --runs", runs);
+                         lapse_cli_interrupted() != 0 ? "interrupted" : "bounded by --runs", runs);
     } else if (orders->narrowed) {
         lapse_out_format(&orders->out,
                          "  bounded: %s orders and choices, no violation; of draws with more than "

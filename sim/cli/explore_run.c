@@ -1,14 +1,10 @@
 /* A protocol explored: fault after fault, what was found, and how far the claim goes. */
-#define _POSIX_C_SOURCE 200809L
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "explore.h"
 
-static bool look_on(void *ctx, const struct lapse_explore_counts *so_far);
 static uint32_t listed_of(const struct lapse_plan *plan);
 static void put_head(struct lapse_out *out, const struct lapse_plan *plan);
 static int put_round(struct lapse_out *out, const struct lapse_cli_explored *explored);
@@ -16,7 +12,7 @@ static void put_claim(struct lapse_out *out, const struct lapse_cli_explored *ex
 static bool was_found(const struct lapse_explored *found, const char *id);
 
 int lapse_cli_explore_protocol(const struct lapse_cli_options *options,
-                               const struct lapse_plan *plan) {
+                               const struct lapse_plan *plan, struct lapse_cli_states *states) {
     const struct lapse_plan_explore *protocol = &plan->explore;
     struct lapse_cli_explored explored = {.options = options, .plan = plan};
     struct lapse_out out;
@@ -28,12 +24,16 @@ int lapse_cli_explore_protocol(const struct lapse_cli_options *options,
         struct lapse_error err = {0};
         explored.faults = i;
         enum lapse_status status =
-            lapse_cli_explore_once(options, protocol, i, listed_of(plan), &explored.found, &err);
+            lapse_cli_explore_once(options, protocol, i, listed_of(plan), i == most ? states : NULL,
+                                   &explored.found, &err);
         if (status != LAPSE_OK) {
             code = lapse_cli_complain(LAPSE_EXIT_BUG, "%s", err.message);
             break;
         }
         code = put_round(&out, &explored);
+        if (states != NULL && i == most) {
+            states->whole = explored.found.end == LAPSE_EXPLORE_ALL;
+        }
         for (size_t k = 0; i == most && k < plan->the_case.violates_count; k++) {
             const char *id = plan->the_case.violates[k];
             if (code == LAPSE_EXIT_PASSED && !was_found(&explored.found, id)) {
@@ -46,31 +46,6 @@ int lapse_cli_explore_protocol(const struct lapse_cli_options *options,
     lapse_cli_print(&out);
     lapse_out_free(&out);
     return code;
-}
-
-enum lapse_status lapse_cli_explore_once(const struct lapse_cli_options *options,
-                                         const struct lapse_plan_explore *protocol, int32_t faults,
-                                         uint32_t listed, struct lapse_explored *ret,
-                                         struct lapse_error *err) {
-    struct lapse_explore_options how = {.protocol = protocol,
-                                        .faults_max = faults,
-                                        .listed = listed,
-                                        .bytes_max = options->memory_bytes,
-                                        .progress = look_on};
-    enum lapse_status status = lapse_explore(&how, ret, err);
-    if (isatty(STDERR_FILENO) == 1) {
-        (void)fprintf(stderr, "\r%60s\r", "");
-    }
-    return status;
-}
-
-static bool look_on(void *ctx, const struct lapse_explore_counts *so_far) {
-    (void)ctx;
-    if (isatty(STDERR_FILENO) == 1) {
-        (void)fprintf(stderr, "\r  %" PRIu64 " states, %" PRIu64 " transitions", so_far->states,
-                      so_far->transitions);
-    }
-    return !lapse_cli_interrupted();
 }
 
 /* What `violates` lists is gone on from: only what concerns clients and resources can be. */

@@ -14,6 +14,7 @@
 
 enum { FIRST_ROUND = 32, NAME_BYTES = 40 };
 
+static int open_campaign(struct lapse_cli_fuzz *fuzz);
 static int campaign(struct lapse_cli_fuzz *fuzz);
 static size_t round_of(const struct lapse_cli_fuzz *fuzz);
 static bool is_over(struct lapse_cli_fuzz *fuzz);
@@ -35,24 +36,47 @@ int lapse_cli_fuzz(const struct lapse_cli_options *options) {
     }
     fuzz->options = options;
     fuzz->jobs = jobs_of(options);
-    const struct lapse_campaign_options wanted = {.alloc = lapse_alloc_libc(),
-                                                  .seed = options->seed,
-                                                  .promise_strict = options->promise_strict,
-                                                  .profile = options->profile};
-    int code = LAPSE_EXIT_BUG;
-    if (lapse_campaign_open(&wanted, &fuzz->campaign) == LAPSE_OK) {
-        code = lapse_cli_fuzz_shapes(fuzz, options->paths, options->path_count);
+    int code = LAPSE_EXIT_PASSED;
+    if (options->against != NULL) {
+        code = lapse_cli_against_open(options, &fuzz->against);
+    }
+    bool against = options->against != NULL && code == LAPSE_EXIT_PASSED;
+    if (code == LAPSE_EXIT_PASSED) {
+        code = open_campaign(fuzz);
         code = code == LAPSE_EXIT_PASSED ? campaign(fuzz) : code;
-    } else {
-        (void)lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
     }
     lapse_campaign_close(fuzz->campaign);
+    if (against) {
+        lapse_cli_against_close(&fuzz->against);
+    }
     for (size_t i = 0; i < fuzz->finding_count; i++) {
         lapse_out_free(&fuzz->findings[i].text);
         lapse_out_free(&fuzz->findings[i].told);
     }
     free(fuzz);
     return code;
+}
+
+/* With --against its runs are of that document; else of the shapes of the paths, if there are. */
+static int open_campaign(struct lapse_cli_fuzz *fuzz) {
+    const struct lapse_cli_options *options = fuzz->options;
+    struct lapse_campaign_options wanted = {.alloc = lapse_alloc_libc(),
+                                            .seed = options->seed,
+                                            .promise_strict = options->promise_strict,
+                                            .profile = options->profile};
+    struct lapse_error err = {0};
+    if (options->against != NULL) {
+        wanted.against = &fuzz->against.reach;
+        wanted.plan = fuzz->against.plan;
+    }
+    enum lapse_status status = lapse_campaign_open(&wanted, &fuzz->campaign, &err);
+    if (status != LAPSE_OK) {
+        return lapse_cli_complain(status == LAPSE_NOMEM ? LAPSE_EXIT_BUG : LAPSE_EXIT_MISTAKES,
+                                  "%s", err.message);
+    }
+    return options->against != NULL
+               ? LAPSE_EXIT_PASSED
+               : lapse_cli_fuzz_shapes(fuzz, options->paths, options->path_count);
 }
 
 uint64_t lapse_cli_fuzz_number(const struct lapse_cli_fuzz *fuzz, uint64_t k) {

@@ -3,6 +3,7 @@
 #define CLI_FUZZ_H
 
 #include "args.h"
+#include "runner.h"
 #include "fuzz/campaign.h"
 #include "fuzz/finding.h"
 #include "small.h"
@@ -25,8 +26,25 @@ struct lapse_cli_finding {
     char path[LAPSE_CLI_FINDING_PATH_MAX];
 };
 
+/* against.c: the document and the set of all its states. */
+struct lapse_cli_against {
+    struct lapse_cli_file file;
+    size_t index;
+    const struct lapse_plan *plan;
+    struct lapse_reach reach;
+};
+/* Opens both as --against says, and sees that they belong together. Returns an exit code; PASSED:
+ * done. */
+int lapse_cli_against_open(const struct lapse_cli_options *options, struct lapse_cli_against *ret);
+void lapse_cli_against_close(struct lapse_cli_against *against);
+/* Appends the share that was seen; the first states that were not. */
+void lapse_cli_against_status(const struct lapse_campaign_share *share, struct lapse_out *out);
+void lapse_cli_against_unseen(const struct lapse_cli_against *against,
+                              const struct lapse_campaign *campaign, struct lapse_out *out);
+
 struct lapse_cli_fuzz {
     const struct lapse_cli_options *options;
+    struct lapse_cli_against against; /* --against */
     struct lapse_campaign *campaign;
     struct lapse_diversity diversity;
     size_t jobs;

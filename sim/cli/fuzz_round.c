@@ -111,6 +111,8 @@ static void work(const struct lapse_cli_fuzz *fuzz, const struct crew *crew, int
                lapse_cli_send_all(fd, &attempt, sizeof attempt) &&
                lapse_cli_send_all(fd, attempt.states,
                                   attempt.state_count * sizeof *attempt.states) &&
+               lapse_cli_send_all(fd, attempt.reached,
+                                  attempt.reached_count * sizeof *attempt.reached) &&
                lapse_cli_send_all(fd, attempt.text, attempt.text == NULL ? 0 : attempt.text_bytes);
         lapse_attempt_free(alloc, &attempt);
     }
@@ -214,6 +216,7 @@ static size_t record_bytes(const struct crew *crew, size_t at) {
     }
     memcpy(&attempt, crew->told.text + at, sizeof attempt);
     size_t rest = attempt.state_count * sizeof *attempt.states +
+                  attempt.reached_count * sizeof *attempt.reached +
                   (attempt.text == NULL ? 0 : attempt.text_bytes);
     return left - sizeof attempt < rest ? 0 : sizeof attempt + rest;
 }
@@ -223,21 +226,23 @@ static enum lapse_status take_record(struct lapse_cli_fuzz *fuzz, const struct c
     struct lapse_attempt attempt;
     memcpy(&attempt, crew->told.text + *at, sizeof attempt);
     size_t states = attempt.state_count * sizeof *attempt.states;
+    size_t reached = attempt.reached_count * sizeof *attempt.reached;
     size_t text = attempt.text == NULL ? 0 : attempt.text_bytes;
-    char *copy = malloc(states + text + 1);
+    char *copy = malloc(states + reached + text + 1);
     if (copy == NULL) {
         return lapse_error_set(err, LAPSE_NOMEM, "memory ran out");
     }
-    memcpy(copy, crew->told.text + *at + sizeof attempt, states + text);
-    copy[states + text] = '\0';
+    memcpy(copy, crew->told.text + *at + sizeof attempt, states + reached + text);
+    copy[states + reached + text] = '\0';
     attempt.states = (uint64_t *)(void *)copy;
-    attempt.text = attempt.text == NULL ? NULL : copy + states;
+    attempt.reached = (uint32_t *)(void *)(copy + states);
+    attempt.text = attempt.text == NULL ? NULL : copy + states + reached;
     enum lapse_status status = lapse_campaign_take(fuzz->campaign, &attempt);
     if (status == LAPSE_OK) {
         status = lapse_cli_fuzz_find(fuzz, &attempt, err);
     }
     free(copy);
-    *at += sizeof attempt + states + text;
+    *at += sizeof attempt + states + reached + text;
     return status;
 }
 

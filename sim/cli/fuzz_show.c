@@ -12,6 +12,8 @@
 enum { STATUS_SECONDS_LIVE = 1, STATUS_SECONDS = 30, DAY_SECONDS = 86400,
        MS_PER_S = 1000, MS_PER_MINUTE = 60000 };
 
+static void put_states(const struct lapse_cli_fuzz *fuzz, struct lapse_out *out);
+static void print_share(const struct lapse_cli_fuzz *fuzz);
 static void print_seen(const struct lapse_cli_finding *finding);
 static void print_diversity(const struct lapse_cli_fuzz *fuzz);
 
@@ -41,17 +43,50 @@ void lapse_cli_fuzz_status(struct lapse_cli_fuzz *fuzz, bool last) {
         return;
     }
     int64_t ms = (now - fuzz->began_ns) / LAPSE_NS_PER_MS + 1;
-    size_t states = lapse_campaign_states(fuzz->campaign);
+    struct lapse_out shown;
+    lapse_out_init(&shown, lapse_alloc_libc());
+    put_states(fuzz, &shown);
     (void)fprintf(stderr,
                   "%s  %" PRId64 ":%02" PRId64 "   %" PRIu64 " runs   %" PRIu64 "/s   %" PRIu64
-                  " d simulated   %zu states, %zu new   %zu finding%s%s",
+                  " d simulated   %s   %zu finding%s%s",
                   live ? "\r" : "", ms / MS_PER_MINUTE, ms % MS_PER_MINUTE / MS_PER_S, totals->runs,
-                  totals->runs * MS_PER_S / (uint64_t)ms,
-                  totals->simulated_s / DAY_SECONDS, states, states - fuzz->states_shown,
-                  fuzz->finding_count, fuzz->finding_count == 1 ? "" : "s",
-                  live && !last ? "\033[K" : "\n");
+                  totals->runs * MS_PER_S / (uint64_t)ms, totals->simulated_s / DAY_SECONDS,
+                  shown.text == NULL ? "" : shown.text, fuzz->finding_count,
+                  fuzz->finding_count == 1 ? "" : "s", live && !last ? "\033[K" : "\n");
+    lapse_out_free(&shown);
     fuzz->shown_ns = now;
-    fuzz->states_shown = states;
+    fuzz->states_shown = lapse_campaign_states(fuzz->campaign);
+}
+
+/* Of all that there are, where that is known. */
+static void put_states(const struct lapse_cli_fuzz *fuzz, struct lapse_out *out) {
+    struct lapse_campaign_share share;
+    size_t states = lapse_campaign_states(fuzz->campaign);
+    if (lapse_campaign_share(fuzz->campaign, &share)) {
+        lapse_cli_against_status(&share, out);
+    } else {
+        lapse_out_format(out, "%zu states, %zu new", states, states - fuzz->states_shown);
+    }
+}
+
+static void print_share(const struct lapse_cli_fuzz *fuzz) {
+    const struct lapse_campaign_totals *totals = lapse_campaign_totals(fuzz->campaign);
+    struct lapse_campaign_share share;
+    struct lapse_out out;
+    if (!lapse_campaign_share(fuzz->campaign, &share)) {
+        (void)printf("%zu states, the last new one in run %" PRIu64 "; corpus of %zu documents\n",
+                     lapse_campaign_states(fuzz->campaign), totals->states_at,
+                     lapse_campaign_corpus(fuzz->campaign));
+        return;
+    }
+    lapse_out_init(&out, lapse_alloc_libc());
+    lapse_cli_against_status(&share, &out);
+    lapse_out_format(&out, ", the last new one in run %" PRIu64 "\n", totals->states_at);
+    if (fuzz->options->verbose > 0) {
+        lapse_cli_against_unseen(&fuzz->against, fuzz->campaign, &out);
+    }
+    lapse_cli_print(&out);
+    lapse_out_free(&out);
 }
 
 void lapse_cli_fuzz_end(const struct lapse_cli_fuzz *fuzz) {
@@ -60,17 +95,15 @@ void lapse_cli_fuzz_end(const struct lapse_cli_fuzz *fuzz) {
         print_seen(&fuzz->findings[i]);
     }
     (void)printf("%" PRIu64 " runs (%" PRIu64 " drawn anew), %" PRIu64 " events, %" PRIu64
-                 " d simulated\n%zu states, the last new one in run %" PRIu64
-                 "; corpus of %zu documents\n",
-                 totals->runs, totals->drawn, totals->events, totals->simulated_s / DAY_SECONDS,
-                 lapse_campaign_states(fuzz->campaign), totals->states_at,
-                 lapse_campaign_corpus(fuzz->campaign));
+                 " d simulated\n",
+                 totals->runs, totals->drawn, totals->events, totals->simulated_s / DAY_SECONDS);
+    print_share(fuzz);
     (void)printf("%" PRIu64 " passed, %" PRIu64 " violated, %" PRIu64 " cut short, %" PRIu64
                  " made no sense, %" PRIu64 " broke lapse\n",
                  totals->outcomes[LAPSE_TRIAL_PASSED], totals->outcomes[LAPSE_TRIAL_VIOLATED],
                  totals->outcomes[LAPSE_TRIAL_INCONCLUSIVE] + totals->unmet,
                  totals->outcomes[LAPSE_TRIAL_REFUSED], totals->outcomes[LAPSE_TRIAL_BROKEN]);
-    if (fuzz->options->verbose > 0) {
+    if (fuzz->options->verbose > 0 && fuzz->options->against == NULL) {
         print_diversity(fuzz);
     }
 }

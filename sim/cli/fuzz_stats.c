@@ -11,6 +11,7 @@
 #include "fuzz.h"
 #include "output.h"
 
+static void write_share(FILE *file, const struct lapse_cli_fuzz *fuzz);
 static void write_findings(FILE *file, const struct lapse_cli_fuzz *fuzz);
 static void write_diversity(FILE *file, const struct lapse_cli_fuzz *fuzz);
 
@@ -54,7 +55,7 @@ enum lapse_status lapse_cli_fuzz_stats(const struct lapse_cli_fuzz *fuzz, const 
                   ",\n \"passed\": %" PRIu64 ", \"violated\": %" PRIu64 ", \"unmet\": %" PRIu64
                   ", \"inconclusive\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"broken\": %" PRIu64
                   ",\n \"states\": %zu, \"last_new_state_in_run\": %" PRIu64
-                  ", \"corpus\": %zu,\n \"slack_ns\": {",
+                  ", \"corpus\": %zu,\n",
                   LAPSE_CLI_VERSION, fuzz->options->seed, totals->runs, totals->drawn,
                   totals->events, totals->simulated_s, totals->outcomes[LAPSE_TRIAL_PASSED],
                   totals->outcomes[LAPSE_TRIAL_VIOLATED], totals->unmet,
@@ -62,6 +63,8 @@ enum lapse_status lapse_cli_fuzz_stats(const struct lapse_cli_fuzz *fuzz, const 
                   totals->outcomes[LAPSE_TRIAL_REFUSED], totals->outcomes[LAPSE_TRIAL_BROKEN],
                   lapse_campaign_states(fuzz->campaign), totals->states_at,
                   lapse_campaign_corpus(fuzz->campaign));
+    write_share(file, fuzz);
+    (void)fprintf(file, " \"slack_ns\": {");
     struct lapse_slack slacks[LAPSE_SLACKS];
     lapse_slack_init(slacks);
     for (size_t i = 0; i < LAPSE_SLACKS; i++) {
@@ -77,6 +80,16 @@ enum lapse_status lapse_cli_fuzz_stats(const struct lapse_cli_fuzz *fuzz, const 
              : lapse_error_set(err, LAPSE_NOMEM, "memory ran out");
     free(text);
     return status;
+}
+
+static void write_share(FILE *file, const struct lapse_cli_fuzz *fuzz) {
+    struct lapse_campaign_share share;
+    if (lapse_campaign_share(fuzz->campaign, &share)) {
+        (void)fprintf(file,
+                      " \"against\": {\"states\": %zu, \"of_states\": %zu, \"transitions\": %zu, "
+                      "\"of_transitions\": %zu},\n",
+                      share.states, share.states_all, share.moves, share.moves_all);
+    }
 }
 
 static void write_findings(FILE *file, const struct lapse_cli_fuzz *fuzz) {

@@ -83,6 +83,16 @@ static void draw_place(const struct lapse_cli_fuzz *fuzz, const struct lapse_cli
     }
     lapse_out_text(out, "saved     ");
     (void)lapse_out_safe_text(out, finding->path);
+    if (fuzz->options->against != NULL && finding->signature.id == NULL) {
+        /* Run by itself it passes: only a campaign knows of the explored set, or draws orders. */
+        lapse_out_text(out, "\nagain     lapse fuzz ");
+        (void)lapse_out_safe_text(out, fuzz->options->paths[0]);
+        lapse_out_text(out, " --against ");
+        (void)lapse_out_safe_text(out, fuzz->options->against);
+        lapse_out_format(out, " --seed %" PRIu64 " --runs %" PRIu64 " --mode batch\n",
+                         fuzz->options->seed, finding->run + 1);
+        return;
+    }
     lapse_out_format(out, "     a scenario: `lapse run%s` fails on it until this is mended\n"
                           "replay    lapse replay ",
                      promise);

@@ -177,7 +177,8 @@ int64_t lapse_cli_result_ns(const struct lapse_cli_result *result) {
 int lapse_cli_exit_worse(int a, int b) {
     static const int falling[] = {LAPSE_EXIT_BUG,      LAPSE_EXIT_VIOLATED,
                                   LAPSE_EXIT_PARTED,   LAPSE_EXIT_MISTAKES,
-                                  LAPSE_EXIT_INCONCLUSIVE, LAPSE_EXIT_PASSED};
+                                  LAPSE_EXIT_USAGE,    LAPSE_EXIT_INCONCLUSIVE,
+                                  LAPSE_EXIT_PASSED};
     for (size_t i = 0; i < sizeof falling / sizeof *falling; i++) {
         if (a == falling[i] || b == falling[i]) {
             return falling[i];

@@ -28,7 +28,8 @@ enum {
 
 static enum lapse_status in_grains(const char *word, int64_t ns, int64_t grain_ns, int32_t max,
                                    int32_t *ret, struct lapse_error *err);
-static enum lapse_status fit(const struct scope *scope, struct lapse_error *err);
+static enum lapse_status fit(const struct scope *scope, const char **ret_word,
+                             struct lapse_error *err);
 static void forget(const struct scope *scope, struct state *state);
 static void forget_belief(struct client *client);
 static void forget_calls(const struct scope *scope, struct client *client);
@@ -40,7 +41,10 @@ static void sort(const struct scope *scope, uint64_t *words, uint8_t *order);
 static uint64_t field(uint64_t word, int at, int bits);
 
 enum lapse_status lapse_explore_scope(const struct lapse_plan_explore *protocol, int32_t faults_max,
-                                      struct scope *ret, struct lapse_error *err) {
+                                      struct scope *ret, const char **ret_word,
+                                      struct lapse_error *err) {
+    const char *unwanted;
+    const char **word = ret_word == NULL ? &unwanted : ret_word;
     struct scope scope = {.clients = protocol->clients,
                           .careful = protocol->careful,
                           .fresh_owner = protocol->fresh_owner,
@@ -52,10 +56,12 @@ enum lapse_status lapse_explore_scope(const struct lapse_plan_explore *protocol,
                           .fenced = protocol->resource == LAPSE_EXPLORE_FENCED,
                           .faults_max = faults_max,
                           .grain_ns = protocol->grain_ns};
+    *word = "clients";
     if (scope.clients < 1 || scope.clients > LAPSE_EXPLORE_CLIENTS_MAX) {
         return lapse_error_set(err, LAPSE_INVALID, "`clients` is %d; give 1 to %d",
                                (int)scope.clients, (int)LAPSE_EXPLORE_CLIENTS_MAX);
     }
+    *word = "grain";
     if (scope.grain_ns <= 0) {
         return lapse_error_set(err, LAPSE_INVALID, "`grain` is not above 0; give a duration");
     }
@@ -69,17 +75,19 @@ enum lapse_status lapse_explore_scope(const struct lapse_plan_explore *protocol,
                  {"renew", protocol->renew_ns, LAPSE_EXPLORE_TICKS_MAX, &scope.renew},
                  {"clock", protocol->clock_ns, LAPSE_EXPLORE_BOUND_MAX, &scope.bound}};
     for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++) {
+        *word = spans[i].word;
         enum lapse_status status =
             in_grains(spans[i].word, spans[i].ns, scope.grain_ns, spans[i].max, spans[i].ret, err);
         if (status != LAPSE_OK) {
             return status;
         }
     }
+    *word = "for";
     if (scope.span > INT64_MAX / 4 / scope.grain_ns) {
         return lapse_error_set(err, LAPSE_INVALID,
                                "`for` is past a quarter of the range of time; give less");
     }
-    if (fit(&scope, err) != LAPSE_OK) {
+    if (fit(&scope, word, err) != LAPSE_OK) {
         return LAPSE_INVALID;
     }
     /* A plain client's countdown is that to its next renewal; without one it has none. */
@@ -150,15 +158,19 @@ static enum lapse_status in_grains(const char *word, int64_t ns, int64_t grain_n
     return LAPSE_OK;
 }
 
-static enum lapse_status fit(const struct scope *scope, struct lapse_error *err) {
+static enum lapse_status fit(const struct scope *scope, const char **ret_word,
+                             struct lapse_error *err) {
+    *ret_word = "for";
     if (scope->span < 1) {
         return lapse_error_set(err, LAPSE_INVALID, "`for` is 0; give the span of a grant");
     }
+    *ret_word = "margin";
     if (scope->careful && scope->margin >= scope->span) {
         return lapse_error_set(err, LAPSE_INVALID,
                                "`margin` leaves nothing of the span of a grant, so nobody would "
                                "ever act; give less than `for`");
     }
+    *ret_word = "renew";
     if (scope->renew > 0 && scope->renew >= scope->span - scope->margin) {
         return lapse_error_set(err, LAPSE_INVALID,
                                "`renew` is not below `for` less `margin`, so every grant would be "

@@ -63,9 +63,11 @@ struct state {
 
 enum { WORDS_MAX = 1 + LAPSE_EXPLORE_CLIENTS_MAX, RANKS_MAX = 32, RANK_STALE = RANKS_MAX - 2 };
 
-/* Reads a protocol into grains. OK, or INVALID with the word that is wrong. */
+/* Reads a protocol into grains. OK, or INVALID with the word that is wrong (ret_word may be NULL;
+ * the text is static). */
 enum lapse_status lapse_explore_scope(const struct lapse_plan_explore *protocol, int32_t faults_max,
-                                      struct scope *ret, struct lapse_error *err);
+                                      struct scope *ret, const char **ret_word,
+                                      struct lapse_error *err);
 /* Whether a client would act now: it believes, it runs, and if careful it is before its deadline.
  */
 bool lapse_explore_may_act(const struct scope *scope, const struct client *client);

@@ -103,7 +103,7 @@ static void begin(struct walk *walk, const struct lapse_plan_explore *protocol, 
     struct lapse_plan_explore whole = *protocol;
     *walk = (struct walk){.chance = seed * UINT64_C(0x9E3779B97F4A7C15) + 1};
     whole.grain_ns = 1;
-    cr_assert_eq(lapse_explore_scope(&whole, -1, &walk->scope, NULL), LAPSE_OK);
+    cr_assert_eq(lapse_explore_scope(&whole, -1, &walk->scope, NULL, NULL), LAPSE_OK);
     walk->scope.stale_is_idle = true;
     walk->mover.scope = &walk->scope;
     cr_assert_eq(

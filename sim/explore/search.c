@@ -1,10 +1,11 @@
 /* The search: from the plain start, breadth first, until nothing new is found. */
+#include "abstract.h"
 #include "model.h"
 #include "trace.h"
 
 #include <string.h>
 
-enum { TOLD_EVERY = 1 << 14 };
+enum { TOLD_EVERY = 1 << 10 };
 static const uint64_t bytes_default = UINT64_C(1) << 30;
 
 struct search {
@@ -17,6 +18,7 @@ struct search {
     struct batch batch;
     struct lapse_explored *explored;
     struct lapse_error *err;
+    uint64_t from; /* the abstract state that is being expanded */
     bool over;
 };
 
@@ -28,6 +30,7 @@ static enum lapse_status expand(struct search *search, size_t at);
 static enum lapse_status follow(struct search *search, size_t at, const struct state *from,
                                 move_code move);
 static enum lapse_status keep(struct search *search, struct state *state, move_code move);
+static void tell_abstract(struct search *search, const uint64_t *words);
 static enum lapse_status put_batch(struct search *search);
 static enum lapse_status found(struct search *search, enum lapse_explore_break what, size_t at,
                                move_code move);
@@ -37,9 +40,9 @@ static void count(struct search *search);
 static int64_t depth_of(const struct set *set);
 
 enum lapse_status lapse_explore_check(const struct lapse_plan_explore *protocol,
-                                      struct lapse_error *err) {
+                                      const char **ret_word, struct lapse_error *err) {
     struct scope scope;
-    return lapse_explore_scope(protocol, protocol->faults_max, &scope, err);
+    return lapse_explore_scope(protocol, protocol->faults_max, &scope, ret_word, err);
 }
 
 enum lapse_status lapse_explore(const struct lapse_explore_options *options,
@@ -60,6 +63,7 @@ enum lapse_status lapse_explore(const struct lapse_explore_options *options,
     }
     if (status == LAPSE_OK) {
         count(search);
+        ret->counts.waiting = ret->end == LAPSE_EXPLORE_ALL ? 0 : ret->counts.waiting;
         ret->counts.depth = depth_of(&search->set);
     } else {
         lapse_explored_free(ret);
@@ -80,7 +84,7 @@ static enum lapse_status begin(struct search *search) {
     const struct lapse_explore_options *options = search->options;
     struct scope *scope = &search->scope;
     enum lapse_status status =
-        lapse_explore_scope(options->protocol, options->faults_max, scope, search->err);
+        lapse_explore_scope(options->protocol, options->faults_max, scope, NULL, search->err);
     if (status != LAPSE_OK) {
         return status;
     }
@@ -142,6 +146,7 @@ static enum lapse_status run(struct search *search) {
         if (at % TOLD_EVERY == TOLD_EVERY - 1 && search->options->progress != NULL &&
             !search->over) {
             count(search);
+            search->explored->counts.waiting = search->set.count - at - 1;
             bool on =
                 search->options->progress(search->options->progress_ctx, &search->explored->counts);
             search->over = !on;
@@ -159,6 +164,10 @@ static enum lapse_status expand(struct search *search, size_t at) {
     LAPSE_ASSERT(count <= MOVES_MAX);
     enum lapse_status status = LAPSE_OK;
     search->batch.parent = (uint32_t)at;
+    if (search->options->abstract != NULL) {
+        search->from =
+            lapse_explore_abstract(&search->scope, lapse_explore_set_at(&search->set, at));
+    }
     for (size_t i = 0; i < count && status == LAPSE_OK && !search->over; i++) {
         status = follow(search, at, &state, search->moves[i]);
     }
@@ -194,8 +203,19 @@ static enum lapse_status keep(struct search *search, struct state *state, move_c
     struct batch *batch = &search->batch;
     uint8_t order[LAPSE_EXPLORE_CLIENTS_MAX];
     lapse_explore_pack(&search->scope, state, batch->states[batch->count], order);
+    tell_abstract(search, batch->states[batch->count]);
     lapse_explore_set_batch(&search->set, batch, move);
     return batch->count == BATCH_MAX || search->set.count == 0 ? put_batch(search) : LAPSE_OK;
+}
+
+/* The first state is told as a move to itself. */
+static void tell_abstract(struct search *search, const uint64_t *words) {
+    if (search->options->abstract == NULL) {
+        return;
+    }
+    uint64_t to = lapse_explore_abstract(&search->scope, words);
+    uint64_t from = search->set.count == 0 ? to : search->from;
+    search->options->abstract(search->options->abstract_ctx, from, to);
 }
 
 static enum lapse_status put_batch(struct search *search) {

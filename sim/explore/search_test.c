@@ -153,7 +153,9 @@ Test(explore, protocols_that_are_none_are_refused_by_their_word) {
         protocol.renew_ns = SPAN(rows[i].renew);
         protocol.clock_ns = SPAN(rows[i].clock);
         struct lapse_error err = {0};
-        cr_expect_eq(lapse_explore_check(&protocol, &err), LAPSE_INVALID, "row %zu", i);
+        const char *word = NULL;
+        cr_expect_eq(lapse_explore_check(&protocol, &word, &err), LAPSE_INVALID, "row %zu", i);
+        cr_expect_str_eq(word, rows[i].word, "row %zu", i);
         cr_expect_not_null(strstr(err.message, rows[i].word), "row %zu: %s", i, err.message);
     }
 }

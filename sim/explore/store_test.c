@@ -46,7 +46,7 @@ static void begin(struct story *story, uint64_t seed) {
                             .holding = {OWNER_NONE, 0, false}};
     protocol.grain_ns = 1 + (int64_t)draw(story, 5 * LAPSE_NS_PER_S);
     protocol.span_ns = protocol.grain_ns * (1 + (int64_t)draw(story, 6));
-    cr_assert_eq(lapse_explore_scope(&protocol, -1, &story->scope, NULL), LAPSE_OK);
+    cr_assert_eq(lapse_explore_scope(&protocol, -1, &story->scope, NULL, NULL), LAPSE_OK);
     cr_assert_eq(lapse_explore_store_open(lapse_alloc_libc(), &story->scope, &story->store, NULL),
                  LAPSE_OK);
     lapse_clock_manual_init(&story->clock, (struct lapse_wall){LAPSE_NS_PER_S});

@@ -4,20 +4,6 @@
 
 #include <string.h>
 
-struct path {
-    const struct mover *mover;
-    struct state state;
-    uint8_t names[LAPSE_EXPLORE_CLIENTS_MAX];   /* of the clients in the state's order */
-    int64_t tokens[LAPSE_EXPLORE_CLIENTS_MAX];  /* by name: of its belief, ... */
-    int64_t asked[LAPSE_EXPLORE_CLIENTS_MAX];   /* ... its call, */
-    int64_t late[LAPSE_EXPLORE_CLIENTS_MAX];    /* ... its request given up, */
-    int64_t written[LAPSE_EXPLORE_CLIENTS_MAX]; /* ... its write */
-    int64_t token;                              /* the last one given */
-    int64_t tick;
-};
-
-static enum lapse_status follow(struct path *path, move_code move, struct lapse_explore_step *ret,
-                                struct lapse_error *err);
 static void follow_token(struct path *path, const struct told *told,
                          struct lapse_explore_step *step);
 static void rename_clients(struct path *path);
@@ -40,13 +26,10 @@ enum lapse_status lapse_explore_trace(const lapse_alloc *alloc, const struct mov
             moves[--place] = set->moves[i];
         }
     }
-    struct path path = {.mover = mover};
-    lapse_explore_unpack(mover->scope, lapse_explore_set_at(set, 0), &path.state);
-    for (uint8_t i = 0; i < LAPSE_EXPLORE_CLIENTS_MAX; i++) {
-        path.names[i] = i;
-    }
+    struct path path;
+    lapse_explore_path_begin(&path, mover);
     for (size_t i = 0; i < count && status == LAPSE_OK; i++) {
-        status = follow(&path, moves[i], &steps[i], err);
+        status = lapse_explore_path_follow(&path, moves[i], &steps[i], err);
     }
     lapse_alloc_free(alloc, moves, count * sizeof(*moves));
     ret->step_count = count;
@@ -62,8 +45,17 @@ void lapse_explore_trace_free(const lapse_alloc *alloc, struct lapse_explore_fou
     *found = (struct lapse_explore_found){0};
 }
 
-static enum lapse_status follow(struct path *path, move_code move, struct lapse_explore_step *ret,
-                                struct lapse_error *err) {
+void lapse_explore_path_begin(struct path *path, const struct mover *mover) {
+    *path = (struct path){.mover = mover};
+    for (uint8_t i = 0; i < LAPSE_EXPLORE_CLIENTS_MAX; i++) {
+        path->names[i] = i;
+    }
+    rename_clients(path);
+}
+
+enum lapse_status lapse_explore_path_follow(struct path *path, move_code move,
+                                            struct lapse_explore_step *ret,
+                                            struct lapse_error *err) {
     const struct scope *scope = path->mover->scope;
     bool ticks = move_kind(move) == LAPSE_MOVE_TICK;
     *ret = (struct lapse_explore_step){.kind = move_kind(move), .client = -1};
@@ -76,9 +68,8 @@ static enum lapse_status follow(struct path *path, move_code move, struct lapse_
     path->tick += ticks;
     ret->tick = path->tick;
     struct told told;
-    enum lapse_explore_break broken;
     enum lapse_status status =
-        lapse_explore_move(path->mover, &path->state, move, &broken, &told, err);
+        lapse_explore_move(path->mover, &path->state, move, &path->broken, &told, err);
     if (status != LAPSE_OK) {
         return status;
     }

@@ -8,6 +8,7 @@
 #define FUZZ_CAMPAIGN_H
 
 #include "fuzz/generate.h"
+#include "fuzz/reach.h"
 #include "fuzz/states.h"
 #include "fuzz/trial.h"
 
@@ -18,6 +19,10 @@ struct lapse_campaign_options {
     uint64_t seed;
     bool promise_strict; /* as in a trial */
     const char *profile; /* of all that is drawn, borrowed; NULL: it is drawn too */
+    /* Counted against all that can be reached (NULL: not). Every run then is one of `plan`: of a
+     * protocol a walk by its moves, of a scenario another order and other draws. Both borrowed. */
+    const struct lapse_reach *against;
+    const struct lapse_plan *plan;
 };
 
 /* What came of one run. */
@@ -31,6 +36,9 @@ struct lapse_attempt {
     int64_t slack_ns[LAPSE_SLACKS]; /* -1: nothing came near */
     size_t state_count;
     uint64_t *states; /* new ones, as far as the campaign knew */
+    size_t reached_count;
+    uint32_t *reached; /* new ones of `against`: numbers of states, and behind them transitions */
+    size_t keep, own;  /* of a walk: moves taken over from `parent`, and moves of its own */
     size_t text_bytes;
     char *text; /* the document, if it is worth keeping; NUL-terminated */
     char why[LAPSE_ERROR_MESSAGE_MAX]; /* REFUSED BROKEN */
@@ -47,9 +55,9 @@ struct lapse_campaign_totals {
 
 struct lapse_campaign;
 
-/* OK or NOMEM. */
+/* OK; NOMEM; INVALID: the language has no words for `plan` (err). */
 enum lapse_status lapse_campaign_open(const struct lapse_campaign_options *options,
-                                      struct lapse_campaign **ret);
+                                      struct lapse_campaign **ret, struct lapse_error *err);
 void lapse_campaign_close(struct lapse_campaign *campaign);
 /* A plan that runs start from: with one, none is drawn anew, and only what happens to its clients
  * is changed, never what they do. What it expects of answers is left out: a client that gets
@@ -74,7 +82,15 @@ void lapse_attempt_free(const lapse_alloc *alloc, struct lapse_attempt *attempt)
 enum lapse_status lapse_campaign_take(struct lapse_campaign *campaign,
                                       const struct lapse_attempt *attempt);
 const struct lapse_campaign_totals *lapse_campaign_totals(const struct lapse_campaign *campaign);
+/* How many states it has shown; where it is counted against all: states and transitions. */
 size_t lapse_campaign_states(const struct lapse_campaign *campaign);
+/* Of those that there are. False: it is not counted against them. */
+struct lapse_campaign_share {
+    size_t states, states_all, moves, moves_all;
+};
+bool lapse_campaign_share(const struct lapse_campaign *campaign, struct lapse_campaign_share *ret);
+/* Whether a state of `against` was reached. */
+bool lapse_campaign_reached(const struct lapse_campaign *campaign, size_t state);
 size_t lapse_campaign_corpus(const struct lapse_campaign *campaign);
 
 #endif

@@ -24,4 +24,20 @@ bool lapse_states_add(struct lapse_states *states, uint64_t state, bool *ret_new
 bool lapse_states_collect(const struct lapse_history *history, const struct lapse_states *known,
                           struct lapse_states *ret);
 
+/* ---- The same in their order, one an event, each with what it was seen from. */
+struct lapse_moment {
+    const struct lapse_history_event *event;
+    const struct lapse_history_event *invoke; /* of a decision; else NULL */
+    uint64_t near;   /* how a decision lies to the end of what it is about */
+    uint32_t last;   /* what was decided about that before: verb and status; 0: nothing */
+    bool live, own;  /* it was there after that; that was asked for by the same client */
+    uint32_t faults; /* that are on */
+};
+void lapse_states_trail(const struct lapse_history *history,
+                        void (*seen)(void *ctx, uint64_t state, const struct lapse_moment *moment),
+                        void *ctx);
+/* states_tell.c: what a moment is, in words, by pieces. */
+void lapse_moment_tell(const struct lapse_moment *moment, void (*put)(void *ctx, const char *text),
+                       void *ctx);
+
 #endif

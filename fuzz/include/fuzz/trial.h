@@ -35,6 +35,7 @@ struct lapse_trial_options {
     uint64_t events_max;       /* queue events after which the run is cut; 0: the world's bound */
     int32_t row;               /* which of the document's plans runs, from 0 */
     bool promise_strict;       /* a break of what the profile does not promise fails it too */
+    bool orders;               /* the seed draws who comes first at one instant, too */
     bool no_model;             /* rows are not compared with the model's after every call */
 };
 

@@ -79,6 +79,7 @@ struct lapse_explore_counts {
     uint64_t two_act;     /* states in which two clients may act */
     uint64_t digest;      /* of the set of states, whatever their order */
     uint64_t calls;       /* the engine was asked */
+    uint64_t waiting;     /* states whose moves are still to be made, as last told; 0: ALL */
     int64_t depth;        /* moves to the state that is farthest from the start */
 };
 
@@ -100,6 +101,10 @@ struct lapse_explore_options {
     /* Called now and then; false stops the search. May be NULL. */
     bool (*progress)(void *ctx, const struct lapse_explore_counts *so_far);
     void *progress_ctx;
+    /* Called with the abstract states of each move, of which there are many; those of the start
+     * first, as a move to itself. May be NULL. */
+    void (*abstract)(void *ctx, uint64_t from, uint64_t to);
+    void *abstract_ctx;
 };
 
 struct lapse_explore_found {
@@ -118,13 +123,44 @@ struct lapse_explored {
 };
 
 /* Whether a protocol can be explored: all spans are whole numbers of grains, and within bounds.
- * OK or INVALID (err names the word). */
+ * OK, or INVALID with the word that is wrong (a static text). */
 enum lapse_status lapse_explore_check(const struct lapse_plan_explore *protocol,
-                                      struct lapse_error *err);
+                                      const char **ret_word, struct lapse_error *err);
 /* Explores. OK (ret->end says how far), INVALID, NOMEM, BUG (the engine's state is not one that the
  * canonical form tells whole). Free *ret with lapse_explored_free, after OK only. */
 enum lapse_status lapse_explore(const struct lapse_explore_options *options,
                                 struct lapse_explored *ret, struct lapse_error *err);
 void lapse_explored_free(struct lapse_explored *explored);
+
+/* ---- Abstract states: a state with its durations cut down to a few, for who counts how many of
+ * all that there are he has seen. */
+/* Tells one in words, by pieces. */
+typedef void (*lapse_explore_put)(void *ctx, const char *text);
+void lapse_explore_abstract_tell(const struct lapse_plan_explore *protocol, uint64_t state,
+                                 lapse_explore_put put, void *ctx);
+
+struct lapse_history;
+/* The abstract states that an ordinary run of a protocol's clients went through, by what its
+ * history tells: actors are the clients, in their order, and the lease is the one that they ask
+ * for. One call of `seen` for the start and for each move that changed something. OK; NOMEM;
+ * INVALID: the history is none of such a run (err). */
+enum lapse_status lapse_explore_view(const struct lapse_plan_explore *protocol,
+                                     const struct lapse_history *history,
+                                     void (*seen)(void *ctx, uint64_t state), void *ctx,
+                                     struct lapse_error *err);
+
+/* One stretch of a walk: what it does is drawn from the seed. */
+struct lapse_explore_leg {
+    uint64_t seed;
+    size_t moves; /* at most */
+};
+/* A walk by the moves of a protocol, drawn leg by leg; ret->what is NONE. Left out is what the
+ * scenario language has no words for. OK, INVALID, NOMEM, BUG. Free *ret with lapse_explore_unwalk,
+ * after OK only; alloc is borrowed until then. */
+enum lapse_status lapse_explore_walk(const lapse_alloc *alloc,
+                                     const struct lapse_plan_explore *protocol,
+                                     const struct lapse_explore_leg *legs, size_t leg_count,
+                                     struct lapse_explore_found *ret, struct lapse_error *err);
+void lapse_explore_unwalk(const lapse_alloc *alloc, struct lapse_explore_found *walk);
 
 #endif

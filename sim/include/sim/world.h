@@ -79,6 +79,10 @@ enum lapse_status lapse_run_plan(const struct lapse_plan *plan, uint64_t seed,
 enum lapse_status lapse_run_within(const struct lapse_plan *plan, uint64_t seed,
                                    struct lapse_arena *arena, uint64_t events_max,
                                    struct lapse_run *ret, struct lapse_error *err);
+/* The same, and orders are drawn too. */
+enum lapse_status lapse_run_orders(const struct lapse_plan *plan, uint64_t seed,
+                                   struct lapse_arena *arena, uint64_t events_max,
+                                   struct lapse_run *ret, struct lapse_error *err);
 /* The same, with the choices of `list` and 0 for all that are not in it, and with orders drawn. */
 enum lapse_status lapse_run_choices(const struct lapse_plan *plan, const struct lapse_choice *list,
                                     size_t count, struct lapse_arena *arena, struct lapse_run *ret,

@@ -1,0 +1,109 @@
+/* `lapse explore --states FILE`: all abstract states and transitions of one document, written down
+ * once everything has been tried. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "explore.h"
+
+static const char begin[] = "lapse-states ";
+
+static int save(const struct lapse_cli_states *states, const char *path);
+static bool may_write(const char *path, bool *ret_made);
+
+int lapse_cli_explore_with_states(const struct lapse_cli_options *options) {
+    struct lapse_cli_states states = {.whole = false};
+    struct lapse_error err = {0};
+    struct lapse_cli_file file;
+    size_t index = 0;
+    if (options->has_nth || options->margin) {
+        return lapse_cli_complain(LAPSE_EXIT_USAGE, "--states is of all that can happen, and goes "
+                                                    "with neither --nth nor --margin");
+    }
+    int code = lapse_cli_only_plan(options, "--states", &file, &index);
+    if (code != LAPSE_EXIT_PASSED) {
+        return code;
+    }
+    bool made = false;
+    if (!may_write(options->states, &made)) {
+        lapse_cli_file_close(&file);
+        return LAPSE_EXIT_USAGE;
+    }
+    enum lapse_status status = lapse_reach_begin(&states.all, lapse_alloc_libc(),
+                                                 file.loaded.plans[index], &err);
+    code = status == LAPSE_OK ? lapse_cli_explore_plan(options, &file, index, &states)
+                              : lapse_cli_complain(LAPSE_EXIT_MISTAKES, "%s", err.message);
+    int saved = LAPSE_EXIT_INCONCLUSIVE;
+    if (states.whole) {
+        saved = save(&states, options->states);
+        code = lapse_cli_exit_worse(code, saved);
+    } else {
+        (void)lapse_cli_complain(code, "%s: not written, as not all was seen", options->states);
+    }
+    if (made && saved != LAPSE_EXIT_PASSED) {
+        (void)remove(options->states);
+    }
+    lapse_reach_finish(&states.all);
+    lapse_cli_file_close(&file);
+    return code;
+}
+
+static int save(const struct lapse_cli_states *states, const char *path) {
+    struct lapse_emitted text;
+    if (states->all.status == LAPSE_LIMIT) {
+        return lapse_cli_complain(LAPSE_EXIT_INCONCLUSIVE,
+                                  "%s: not written: there are more than %d states or %d "
+                                  "transitions",
+                                  path, (int)LAPSE_REACH_STATES_MAX, (int)LAPSE_REACH_MOVES_MAX);
+    }
+    if (states->all.status != LAPSE_OK ||
+        lapse_reach_write(&states->all.reach, &text) != LAPSE_OK) {
+        return lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
+    }
+    FILE *file = fopen(path, "w");
+    bool good = file != NULL && fwrite(text.text, 1, text.bytes, file) == text.bytes;
+    good = (file == NULL || fclose(file) == 0) && good;
+    int fault = errno;
+    lapse_emitted_free(&text);
+    if (!good) {
+        return lapse_cli_complain(LAPSE_EXIT_USAGE, "%s: cannot be written whole (%s)", path,
+                                  strerror(fault));
+    }
+    char count[32], moves[32];
+    printf("  wrote %s abstract states and %s transitions to %s\n",
+           lapse_cli_number(states->all.reach.states.count, count),
+           lapse_cli_number(states->all.reach.moves.count, moves), path);
+    return LAPSE_EXIT_PASSED;
+}
+
+/* Before anything is explored: a file of states is there, or an empty file, or one can be made and
+ * has been. */
+static bool may_write(const char *path, bool *ret_made) {
+    struct stat found;
+    char head[sizeof begin] = "";
+    FILE *file = NULL;
+    *ret_made = stat(path, &found) != 0;
+    if (*ret_made) {
+        file = fopen(path, "wx");
+    } else if (S_ISREG(found.st_mode)) {
+        file = fopen(path, "r+");
+    } else {
+        errno = EEXIST;
+    }
+    bool own = file != NULL && (fread(head, 1, sizeof begin - 1, file) == 0 ||
+                                strcmp(head, begin) == 0);
+    if (file == NULL && (*ret_made || errno != EEXIST)) {
+        (void)lapse_cli_complain(0, "%s: cannot be written (%s)", path, strerror(errno));
+    } else if (!own) {
+        (void)lapse_cli_complain(0, "%s: it is no file of states, and is not overwritten: name "
+                                    "another one with --states",
+                                 path);
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return own;
+}
