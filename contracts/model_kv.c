@@ -98,7 +98,9 @@ void lapse_model_write(struct lapse_model *model, const struct lapse_command *co
     if (!put(model, bucket, key, &record)) {
         return;
     }
-    key->name.unsure = keeps && state == LAPSE_MODEL_UNSURE;
+    /* The term of a bucket whose words a crash may have taken back is known once they are. */
+    bool usual = own->given == 0 && lapse_model_unsure(model, &bucket->name);
+    key->name.unsure = usual || (keeps && state == LAPSE_MODEL_UNSURE);
     ret->answer.revision = record.revision;
     lapse_model_show_end(model, &record.term, &ret->answer);
     end_at_once(model, bucket, key);

@@ -46,8 +46,9 @@
     X(REVISION, 1, "WATCH-05")                                                                     \
     /* A delete takes no revision of its own. */                                                   \
     X(REVISION, 2, "CAS-04")                                                                       \
-    /* Each key counts for itself, and a key that is gone keeps its row for that. */               \
-    X(REVISION, 3, "CAS-04 WATCH-05 REAP-01")                                                      \
+    /* Each key counts for itself, and a key that is gone keeps its row for that; markers of one   \
+       end have no order of revisions. */                                                          \
+    X(REVISION, 3, "CAS-04 WATCH-03 WATCH-05 REAP-01")                                             \
     /* A tombstone or marker is matched, after a crash too, and 0 matches nothing. */              \
     X(IF_VERSION, 1, "KV-03 CAS-01 DUR-01")                                                        \
     /* What is remembered of a key is matched, and its row stays for that. */                      \
@@ -60,10 +61,10 @@
     X(DELETE_ENDED, 1, "KV-03 DUR-01")                                                             \
     /* A delete of an ended key is done once, so its row stays until then. */                      \
     X(DELETE_ENDED, 2, "KV-03 WATCH-05 REAP-01 DUR-01")                                            \
-    /* A read gives the bucket's span instead, so a date is kept as one: the key outlives its      \
-       own, that is what is kept, and more is left than that, unless a crash loses what the        \
-       read gave. */                                                                               \
-    X(IDLE_OWN, 1, "KV-02 KV-03 KV-09 KV-13 KV-14 DUR-01")                                         \
+    /* A read gives the bucket's span instead, so a date is kept as one, and a marker tells an     \
+       idle end: the key outlives its own, that is what is kept, and more is left than that,       \
+       unless a crash loses what the read gave. */                                                 \
+    X(IDLE_OWN, 1, "KV-02 KV-03 KV-09 KV-13 KV-14 WATCH-03 DUR-01")                                \
     /* A flush past the end brings back what was found ended. */                                   \
     X(IDLE_LATE, 1, "KV-04 KV-08")                                                                 \
     /* Until its flush a use has moved nothing: the old end is shown, and counts, also of an       \
@@ -93,11 +94,12 @@
     /* A refusal. */                                                                               \
     X(MARKERS, 1, "")                                                                              \
     /* Store time is the wall's, back too, but not below 0, where it stands still; a key that      \
-       returns meanwhile is CLOCK-03's. */                                                         \
-    X(WALL_BACK, 1, "CLOCK-01 CLOCK-03 CLOCK-04 CLOCK-06")                                         \
+       returns meanwhile is CLOCK-03's. A marker comes when the wall has moved to its end, or      \
+       past it. */                                                                                 \
+    X(WALL_BACK, 1, "CLOCK-01 CLOCK-03 CLOCK-04 CLOCK-06 WATCH-03")                                \
     /* Store time is the wall's, and stands still while that is behind; a start goes on from       \
-       the last mark, or from the wall. */                                                         \
-    X(WALL_BACK, 2, "CLOCK-01 CLOCK-03 CLOCK-04 CLOCK-06")                                         \
+       the last mark, or from the wall. Markers as above. */                                       \
+    X(WALL_BACK, 2, "CLOCK-01 CLOCK-03 CLOCK-04 CLOCK-06 WATCH-03")                                \
     /* The owner is refused what it holds. */                                                      \
     X(ACQUIRE_AGAIN, 1, "LEASE-08")                                                                \
     /* An own ttl is cut to the bucket's, or raised to the markers' span: then more is left        \

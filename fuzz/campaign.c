@@ -335,7 +335,7 @@ static enum lapse_status try(const struct lapse_campaign *campaign,
                              const struct lapse_node *document, struct lapse_arena *arena,
                              struct lapse_attempt *ret) {
     const struct lapse_trial_options options = {
-        .alloc = campaign->options.alloc, .arena = arena, .seed = 1, .no_model = true,
+        .alloc = campaign->options.alloc, .arena = arena, .seed = 1,
         .promise_strict = campaign->options.promise_strict,
         .orders = campaign->against.reach != NULL && !campaign->against.plan->explore.on};
     struct lapse_trial trial;

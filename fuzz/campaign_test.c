@@ -43,7 +43,7 @@ static void drawn(uint64_t seed, struct lapse_diversity *diversity, struct lapse
 Test(campaign, a_seed_is_a_document_and_each_option_comes) {
     static struct lapse_diversity diversity;
     size_t alike = 0, missing = 0;
-    for (uint64_t seed = 1; seed <= 800; seed++) {
+    for (uint64_t seed = 1; seed <= 1600; seed++) {
         struct lapse_emitted one, again;
         drawn(seed, &diversity, &one);
         drawn(seed % 40 == 0 ? seed - 1 : seed, &diversity, &again);
@@ -51,7 +51,7 @@ Test(campaign, a_seed_is_a_document_and_each_option_comes) {
         lapse_emitted_free(&one);
         lapse_emitted_free(&again);
     }
-    cr_expect_eq(alike, 780, "%zu of 780 are the same, and others differ", alike);
+    cr_expect_eq(alike, 1560, "%zu of 1560 are the same, and others differ", alike);
     const struct lapse_trait_row *row;
     for (size_t i = 0; (row = lapse_trait_row(i)) != NULL; i++) {
         struct lapse_bytes option;

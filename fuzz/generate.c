@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BURST_MORE = 3, BURST_PARTS = 100, LAST_LINES = 2 };
+
 static void draw_words(struct lapse_generator *g, enum lapse_trait many, enum lapse_trait trait,
                        struct lapse_gen_words *ret);
 static void add_companion(struct lapse_generator *g);
 static void add_starts(struct lapse_generator *g);
+static void add_dates(struct lapse_generator *g);
 static void draw_setup(struct lapse_generator *g);
 static void draw_store(struct lapse_generator *g);
 static void draw_clocks(struct lapse_generator *g);
@@ -17,6 +20,7 @@ static void draw_buckets(struct lapse_generator *g);
 static void draw_resource(struct lapse_generator *g);
 static void draw_lines(struct lapse_generator *g);
 static void draw_line(struct lapse_generator *g);
+static void read_again(struct lapse_generator *g);
 
 struct lapse_node *lapse_generate(struct lapse_pool *pool, struct lapse_choices *choices,
                                   const char *profile, struct lapse_diversity *diversity) {
@@ -37,6 +41,7 @@ struct lapse_node *lapse_generate(struct lapse_pool *pool, struct lapse_choices 
     g.span_ns = lapse_gen_span(&g, LAPSE_TRAIT_SPAN);
     lapse_gen_policies(&g, profile);
     draw_setup(&g);
+    g.narrow = lapse_gen_is(&g, LAPSE_TRAIT_WIDTH, "narrow");
     draw_clients(&g);
     draw_lines(&g);
     lapse_tree_put(pool, g.document, "actors", g.actors);
@@ -87,12 +92,22 @@ static void add_starts(struct lapse_generator *g) {
     }
 }
 
+/* Steps of a wall are little without dates. */
+static void add_dates(struct lapse_generator *g) {
+    bool steps = lapse_gen_has(&g->faults, "boot") || lapse_gen_has(&g->faults, "wall n1");
+    if (steps && !lapse_gen_has(&g->subjects, "dates") &&
+        lapse_gen_is(g, LAPSE_TRAIT_DATED, "yes")) {
+        g->subjects.words[g->subjects.count++] = "dates";
+    }
+}
+
 static void draw_setup(struct lapse_generator *g) {
     static const char *const quick[] = {"crash", "restart n1", "wall",    "wall n1", "rate",
                                         "copy",  "reap",       "rate n1", "revoke", "boot"};
     add_companion(g);
     add_starts(g);
-    g->patient = true;
+    add_dates(g);
+    g->patient = !lapse_gen_has(&g->subjects, "idioms");
     for (size_t i = 0; i < g->faults.count; i++) {
         bool is_quick = false;
         for (size_t k = 0; k < sizeof quick / sizeof *quick; k++) {
@@ -166,7 +181,9 @@ static void draw_clients(struct lapse_generator *g) {
         if (may && lapse_gen_is(g, LAPSE_TRAIT_CAREFUL, "yes")) {
             const char *margin = lapse_gen_word(g, LAPSE_TRAIT_MARGIN);
             lapse_gen_say(g, actor, "careful", "true");
-            if (strcmp(margin, "none") != 0) {
+            if (strcmp(margin, "half") == 0) {
+                lapse_gen_say_span(g, actor, "margin", g->span_ns / 2);
+            } else if (strcmp(margin, "none") != 0) {
                 lapse_gen_say(g, actor, "margin", margin);
             }
             if (lapse_gen_is(g, LAPSE_TRAIT_TIMER, "boot")) {
@@ -218,12 +235,19 @@ static void draw_lines(struct lapse_generator *g) {
         lapse_gen_add(g, lapse_gen_call(g, "inspect", "jobs/x"));
     }
     long lines = strtol(lapse_gen_word(g, LAPSE_TRAIT_LINES), NULL, 10);
-    for (; lines > 0; lines--) {
+    for (; lines > 0 && !g->over; lines--) {
         if (g->faults.count > 0 && lapse_gen_is(g, LAPSE_TRAIT_FAULTY, "yes")) {
             lapse_gen_fault(g);
         } else {
             draw_line(g);
+            read_again(g);
         }
+    }
+    if (g->faults.count > 0 && lapse_gen_is(g, LAPSE_TRAIT_LAST, "in a fault")) {
+        lapse_gen_fault(g);
+        g->inside = LAST_LINES;
+        draw_line(g);
+        draw_line(g);
     }
 }
 
@@ -240,12 +264,33 @@ static void draw_line(struct lapse_generator *g) {
         {"records", lapse_gen_records},     {"buckets", lapse_gen_buckets},
         {"edges", lapse_gen_edges},         {"flood", lapse_gen_flood},
         {"loops", lapse_gen_leases},        {"careful", lapse_gen_resources},
+        {"idioms", lapse_gen_idioms},
     };
     size_t at = (size_t)lapse_choose(g->choices, g->subjects.count, LAPSE_CHOICE_GENERATE,
                                      LAPSE_TRAITS_MAX + 1);
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
         if (strcmp(subjects[i].word, g->subjects.words[at]) == 0) {
             subjects[i].add(g);
+        }
+    }
+}
+
+/* What may be done once in a while is seen where it is done at once, again and again. */
+static void read_again(struct lapse_generator *g) {
+    static const char *const reads[] = {"get", "entry", "has", "list", "inspect", "read"};
+    const char *burst = lapse_gen_word(g, LAPSE_TRAIT_BURST);
+    const struct lapse_node *line =
+        g->steps->count > 0 ? g->steps->items[g->steps->count - 1] : NULL;
+    bool reads_only = false;
+    for (size_t i = 0; line != NULL && i < sizeof reads / sizeof *reads; i++) {
+        reads_only = reads_only || lapse_node_get(line, reads[i]) != NULL;
+    }
+    for (int left = BURST_MORE; reads_only && strcmp(burst, "none") != 0 && left > 0; left--) {
+        struct lapse_node *again = lapse_node_deep_copy(g->pool, line);
+        if (again != NULL) {
+            g->now_ns += burst[0] == 'm' ? LAPSE_NS_PER_MS : g->span_ns / BURST_PARTS;
+            lapse_gen_say_span(g, again, "at", g->now_ns);
+            lapse_tree_add(g->pool, g->steps, again);
         }
     }
 }

@@ -12,6 +12,7 @@ static const struct lapse_trait_row rows[] = {
 
 _Static_assert((int)LAPSE_TRAITS <= (int)LAPSE_TRAITS_MAX, "traits are counted in rows of a table");
 
+static uint64_t known_of(struct lapse_generator *g, enum lapse_trait trait);
 static bool next_option(const char **at, size_t *ret_weight, struct lapse_bytes *ret);
 
 const struct lapse_trait_row *lapse_trait_row(size_t at) {
@@ -38,20 +39,44 @@ void lapse_diversity_join(struct lapse_diversity *diversity, const struct lapse_
 
 size_t lapse_gen_pick(struct lapse_generator *g, enum lapse_trait trait) {
     struct lapse_bytes option;
-    size_t weight = 0, total = 0, at = 0;
-    for (const char *text = rows[trait].options; next_option(&text, &weight, &option);) {
-        total += weight;
+    uint64_t known = known_of(g, trait);
+    size_t weight = 0, total = 0, at = 0, drawn_at = 0;
+    for (const char *text = rows[trait].options; next_option(&text, &weight, &option); at++) {
+        total += (known >> at & 1) != 0 ? weight : 0;
     }
     uint64_t drawn = lapse_choose(g->choices, total, LAPSE_CHOICE_GENERATE, (int32_t)trait);
-    for (const char *text = rows[trait].options; next_option(&text, &weight, &option); at++) {
+    const char *text = rows[trait].options;
+    for (at = 0; next_option(&text, &weight, &option); at++) {
+        weight = (known >> at & 1) != 0 ? weight : 0;
         if (drawn < weight) {
+            drawn_at = at;
             break;
         }
         drawn -= weight;
     }
-    LAPSE_ASSERT(at < LAPSE_TRAIT_OPTIONS_MAX);
-    g->diversity->counts[trait][at]++;
-    return at;
+    g->diversity->counts[trait][drawn_at]++;
+    return drawn_at;
+}
+
+/* The options that the document knows, as bits. A narrow one draws them once, about half of each
+ * trait's: with few kinds of lines, those that belong together meet. */
+static uint64_t known_of(struct lapse_generator *g, enum lapse_trait trait) {
+    struct lapse_bytes option;
+    size_t count = 0, weight = 0;
+    if (!g->narrow) {
+        return UINT64_MAX;
+    }
+    for (const char *text = rows[trait].options; next_option(&text, &weight, &option);) {
+        count++;
+    }
+    for (size_t at = 0; g->known[trait] == 0 && at < count; at++) {
+        g->known[trait] |= lapse_choose(g->choices, 2, LAPSE_CHOICE_GENERATE,
+                                        (int32_t)LAPSE_TRAITS_MAX + 8) == 0
+                               ? UINT64_C(1) << at
+                               : 0;
+    }
+    g->known[trait] = g->known[trait] == 0 ? UINT64_MAX : g->known[trait];
+    return g->known[trait];
 }
 
 const char *lapse_gen_word(struct lapse_generator *g, enum lapse_trait trait) {

@@ -23,6 +23,7 @@ static void copy(struct lapse_generator *g, struct trouble t, const char *kind);
 static void operate(struct lapse_generator *g, struct trouble t, const char *kind);
 static void slow(struct lapse_generator *g, struct trouble t, const char *kind);
 static void boot(struct lapse_generator *g, struct trouble t, const char *kind);
+static void write_between(struct lapse_generator *g, const char *client);
 static void last_for(struct lapse_generator *g, struct lapse_node *line);
 static const char *first_word(struct lapse_generator *g, const char *kind);
 
@@ -109,6 +110,9 @@ static void rate(struct lapse_generator *g, struct trouble t, const char *kind) 
 static void cut(struct lapse_generator *g, struct trouble t, const char *kind) {
     bool back = lapse_choose(g->choices, 2, LAPSE_CHOICE_GENERATE, LAPSE_TRAITS_MAX + 5) != 0;
     bool both = strcmp(kind, "cut") == 0;
+    if (g->watch != NULL && lapse_gen_is(g, LAPSE_TRAIT_CUT_OFF, "who watches")) {
+        t.client = g->clients[g->watcher];
+    }
     lapse_tree_put(g->pool, t.line, "cut",
                    lapse_tree_text(g->pool, "%s%c%s", back && !both ? "n1" : t.client,
                                    both ? '-' : '>', back && !both ? t.client : "n1"));
@@ -168,8 +172,11 @@ static void copy(struct lapse_generator *g, struct trouble t, const char *kind) 
 }
 
 static void operate(struct lapse_generator *g, struct trouble t, const char *kind) {
-    bool revoke = strcmp(kind, "revoke") == 0 && g->leases[0].number > 0;
-    lapse_gen_say(g, t.line, revoke ? "revoke" : "reap", revoke ? "jobs/x" : "n1");
+    bool loops = lapse_gen_has(&g->subjects, "loops");
+    bool revoke = strcmp(kind, "revoke") == 0 && (loops || g->leases[0].number > 0);
+    lapse_gen_say(g, t.line, revoke ? "revoke" : "reap", !revoke ? "n1"
+                                                         : loops ? "jobs/z"
+                                                                 : "jobs/x");
 }
 
 static void slow(struct lapse_generator *g, struct trouble t, const char *kind) {
@@ -191,6 +198,7 @@ static void boot(struct lapse_generator *g, struct trouble t, const char *kind) 
     t.node = "n1";
     wall(g, t, kind);
     lapse_gen_add(g, lapse_node_deep_copy(g->pool, t.line));
+    write_between(g, t.client);
     lapse_gen_say_span(g, start, "at", g->now_ns);
     lapse_gen_say(g, start, "restart", "n1");
     if (lapse_gen_is(g, LAPSE_TRAIT_MACHINE, "yes")) {
@@ -198,6 +206,24 @@ static void boot(struct lapse_generator *g, struct trouble t, const char *kind) 
     }
     lapse_gen_add(g, start);
     *t.line = *look;
+}
+
+static void write_between(struct lapse_generator *g, const char *client) {
+    const char *what = lapse_gen_word(g, LAPSE_TRAIT_BETWEEN);
+    if (strcmp(what, "nothing") == 0) {
+        return;
+    }
+    struct lapse_node *line = lapse_tree_map(g->pool);
+    lapse_gen_say_span(g, line, "at", g->now_ns);
+    lapse_gen_say(g, line, "by", client);
+    lapse_gen_say(g, line, "set", "b/p");
+    lapse_gen_say(g, line, "value", "v");
+    if (strcmp(what, "date") == 0) {
+        lapse_gen_say(g, line, "expires_at", "now+10m");
+    }
+    lapse_gen_number(&g->of_buckets[0]);
+    g->of_buckets[0].keys[2].number = g->of_buckets[0].revision;
+    lapse_gen_add(g, line);
 }
 
 static void last_for(struct lapse_generator *g, struct lapse_node *line) {
@@ -210,6 +236,8 @@ static void last_for(struct lapse_generator *g, struct lapse_node *line) {
                      ? LAPSE_NS_PER_S
                      : lapse_gen_ahead(g, lapse_gen_pick(g, LAPSE_TRAIT_WHICH)) - g->now_ns + 1;
     lapse_gen_say_span(g, line, "for", ns);
+    g->inside = lapse_gen_pick(g, LAPSE_TRAIT_INSIDE);
+    g->inside_ns = g->now_ns + ns;
     lapse_gen_landmark(g, g->now_ns + ns);
 }
 

@@ -52,7 +52,8 @@ struct lapse_gen_bucket *lapse_gen_bucket(struct lapse_generator *g, const char 
         lapse_gen_say(g, words, "markers", markers);
     }
     const char *history = lapse_gen_word(g, LAPSE_TRAIT_HISTORY);
-    if (lapse_gen_has(&g->subjects, "records") || strcmp(history, "2") == 0) {
+    bool past = lapse_gen_has(&g->subjects, "records") || lapse_gen_has(&g->subjects, "idioms");
+    if (past || strcmp(history, "2") == 0) {
         lapse_gen_say(g, words, "history", strcmp(history, "1") == 0 ? "4" : history);
     }
     if (bucket->locks) {
@@ -88,6 +89,10 @@ struct lapse_gen_bucket *lapse_gen_some_bucket(struct lapse_generator *g, bool l
 
 void lapse_gen_keys(struct lapse_generator *g) {
     verb_of(g, some_key(g, false), lapse_gen_word(g, LAPSE_TRAIT_KEYS));
+}
+
+void lapse_gen_key_verb(struct lapse_generator *g, const char *verb) {
+    verb_of(g, some_key(g, false), verb);
 }
 
 void lapse_gen_records(struct lapse_generator *g) {

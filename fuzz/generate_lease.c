@@ -89,6 +89,10 @@ void lapse_gen_sessions(struct lapse_generator *g) {
 void lapse_gen_watches(struct lapse_generator *g) {
     struct lapse_gen_bucket *bucket = lapse_gen_some_bucket(g, false);
     const char *verb = lapse_gen_word(g, LAPSE_TRAIT_WATCHED);
+    if (strcmp(verb, "delete") == 0 || strcmp(verb, "purge") == 0) {
+        lapse_gen_key_verb(g, verb);
+        return;
+    }
     if (strcmp(verb, "watch") != 0 && (strcmp(verb, "unwatch") != 0 || g->watch == NULL)) {
         lapse_gen_keys(g);
         return;
@@ -120,6 +124,7 @@ void lapse_gen_name_watch(struct lapse_generator *g, struct lapse_node *line) {
     struct lapse_node *name = lapse_tree_text(g->pool, "r%d", (int)++g->numbered);
     lapse_tree_put(g->pool, line, "as", name);
     g->watch = name != NULL ? name->text : g->watch;
+    g->watcher = g->client;
 }
 
 static int64_t span_for(struct lapse_generator *g) {

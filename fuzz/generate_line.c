@@ -49,8 +49,9 @@ void lapse_gen_trouble_call(struct lapse_generator *g, struct lapse_node *line) 
     }
     if (!g->patient && lapse_node_get(line, "timeout") == NULL) {
         const char *timeout = lapse_gen_word(g, LAPSE_TRAIT_TIMEOUT);
-        if (strcmp(timeout, "span") == 0) {
-            lapse_gen_say_span(g, line, "timeout", g->span_ns);
+        if (strcmp(timeout, "span") == 0 || strcmp(timeout, "double") == 0) {
+            lapse_gen_say_span(g, line, "timeout",
+                               timeout[0] == 'd' ? 2 * g->span_ns : g->span_ns);
         } else {
             lapse_gen_say(g, line, "timeout", timeout);
         }

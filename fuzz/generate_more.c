@@ -70,13 +70,19 @@ static struct lapse_node *member(struct lapse_generator *g, struct lapse_gen_buc
     static const char *const names[] = {"k", "m", "p"};
     struct lapse_node *call = lapse_tree_map(g->pool);
     const char *verb = lapse_gen_word(g, LAPSE_TRAIT_BATCH);
-    if (strcmp(verb, "release") == 0) {
-        lapse_gen_say(g, call, "release", "jobs/x");
+    if (strcmp(verb, "release") == 0 || strcmp(verb, "close") == 0) {
+        lapse_gen_say(g, call, verb, verb[0] == 'r' ? "jobs/x" : "s");
         return call;
     }
     size_t at = lapse_gen_pick(g, LAPSE_TRAIT_KEY);
     struct lapse_gen_thing *key = &bucket->keys[at];
-    lapse_tree_put(g->pool, call, verb, lapse_tree_text(g->pool, "%s/%s", bucket->name, names[at]));
+    bool end = strcmp(verb, "end") == 0;
+    lapse_tree_put(g->pool, call, end ? "expire" : verb,
+                   lapse_tree_text(g->pool, "%s/%s", bucket->name, names[at]));
+    if (end) {
+        lapse_gen_say(g, call, "expires_at", "now-1s");
+        return call;
+    }
     if (strcmp(verb, "delete") == 0 || strcmp(verb, "purge") == 0) {
         key->there = false;
         (void)lapse_gen_revision(g, bucket, key);

@@ -54,8 +54,13 @@ int64_t lapse_gen_ahead(struct lapse_generator *g, size_t at) {
 }
 
 void lapse_gen_advance(struct lapse_generator *g) {
-    const char *when = g->anywhere ? "now" : lapse_gen_word(g, LAPSE_TRAIT_WHEN);
+    bool inside = g->inside > 0 && g->inside_ns > g->now_ns;
+    const char *when = g->anywhere || inside ? "now" : lapse_gen_word(g, LAPSE_TRAIT_WHEN);
     int64_t to = g->now_ns;
+    if (inside) {
+        to += (g->inside_ns - g->now_ns) / 3;
+        g->inside--;
+    }
     if (strncmp(when, "landmark", 8) == 0) {
         to = landmark_beside(g, when + 8);
     } else if (strcmp(when, "part") == 0) {

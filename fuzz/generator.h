@@ -52,6 +52,8 @@ struct lapse_generator {
     struct lapse_node *document, *steps, *buckets, *resources, *actors, *clocks;
     struct lapse_gen_words subjects, faults;
     int64_t now_ns, span_ns, last_ns; /* last: the greatest time of a loop */
+    int64_t inside_ns; /* the end of the last fault, in which the next `inside` lines lie */
+    size_t inside;
     int64_t landmarks[LAPSE_GEN_LANDMARKS_MAX]; /* rising */
     size_t landmark_count;
     const char *clients[LAPSE_GEN_CLIENTS_MAX];
@@ -66,9 +68,14 @@ struct lapse_generator {
     size_t request_count;
     int64_t numbered; /* watches, labels, copies, request ids so far */
     const char *watch; /* the last watch; NULL: none */
+    int watcher;       /* whose it is */
     bool copied, names_lease;
+    int64_t idiom_keys; /* so far */
+    bool over;          /* nothing comes after what was drawn last */
     bool endless; /* a loop ends with the run alone */
     bool anywhere; /* lines come in no order: any landmark may be the next */
+    bool narrow;   /* of each trait only `known` may be drawn, as bits; 0: not drawn yet */
+    uint64_t known[LAPSE_TRAITS_MAX];
 };
 
 /* ---- Chance (generate_draw.c). The text lives as long as the pool. */
@@ -113,6 +120,8 @@ bool lapse_gen_extend_counts(const struct lapse_generator *g);
 
 /* ---- Subjects: each adds a line or more. */
 void lapse_gen_keys(struct lapse_generator *g);
+/* This of some key: "set", "delete"; see the traits of verbs. */
+void lapse_gen_key_verb(struct lapse_generator *g, const char *verb);
 void lapse_gen_idle(struct lapse_generator *g);
 void lapse_gen_dates(struct lapse_generator *g);
 void lapse_gen_records(struct lapse_generator *g);
@@ -126,6 +135,8 @@ void lapse_gen_batches(struct lapse_generator *g);
 void lapse_gen_buckets(struct lapse_generator *g);
 void lapse_gen_edges(struct lapse_generator *g);
 void lapse_gen_flood(struct lapse_generator *g);
+/* Some lines in a row (generate_idiom.c). */
+void lapse_gen_idioms(struct lapse_generator *g);
 /* A line of the subject: whichever. */
 void lapse_gen_fault(struct lapse_generator *g);
 /* Clients with tasks, before the lines. */

@@ -108,11 +108,11 @@ static enum lapse_status read_head(struct scan *scan, const lapse_alloc *alloc,
                                "STATES`",
                                VERSION);
     }
-    if (version != VERSION) {
+    if (version != VERSION || (at < end && *at != ' ')) {
         return lapse_error_set(scan->err, LAPSE_VERSION,
-                               "it is of version %" PRIu64 ", and this is the reader of version "
-                               "%d; write it anew with `lapse explore FILE --states STATES`",
-                               version, VERSION);
+                               "it is of another version than %d, which is the reader's; write it "
+                               "anew with `lapse explore FILE --states STATES`",
+                               VERSION);
     }
     bool protocol = take(&at, end, " protocol ");
     if ((!protocol && !take(&at, end, " scenario ")) || !take_hex(&at, end, &digest) ||
@@ -130,6 +130,10 @@ static enum lapse_status read_all(struct scan *scan, struct lapse_reach *reach) 
     if (!line || !take(&at, end, "states ") || !take_number(&at, end, &states) ||
         !take(&at, end, " transitions ") || !take_number(&at, end, &moves) || at != end) {
         return damaged(scan, "`states N transitions M`");
+    }
+    if (states == 0) {
+        return lapse_error_set(scan->err, LAPSE_INVALID,
+                               "it tells of no state, so there is nothing to count against");
     }
     if (states > LAPSE_REACH_STATES_MAX || moves > LAPSE_REACH_MOVES_MAX) {
         return lapse_error_set(scan->err, LAPSE_INVALID,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_BYTES_MAX = 100, COMMENT_BYTES_MAX = 400, THRESHOLDS_MAX = 64, FAULTS_MAX = 64,
+enum { NAME_BYTES_MAX = 100, COMMENT_BYTES_MAX = 1024, THRESHOLDS_MAX = 64, FAULTS_MAX = 64,
        BEYOND = 12 };
 
 static void leave_open(struct lapse_shrinker *s);
@@ -37,6 +37,8 @@ static const char *number_text(struct lapse_shrinker *s, const struct lapse_node
                                int64_t value);
 
 enum lapse_status lapse_shrink_tell(struct lapse_shrinker *s) {
+    s->ret->unmet = s->target.unmet;
+    s->ret->promise_strict = s->options->promise_strict;
     leave_open(s);
     open_last(s);
     enum lapse_status status = s->status == LAPSE_OK ? write_text(s) : s->status;
@@ -286,8 +288,8 @@ static bool add_fault(struct lapse_shrinker *s, const struct lapse_shrink_spot *
             break;
         }
     }
-    int len = snprintf(text, sizeof(text), "%s%s%s", word, value[0] == '\0' ? "" : ": ", value);
-    list[s->ret->fault_count] = lapse_pool_text(&s->ret->pool, text, (size_t)len);
+    (void)snprintf(text, sizeof(text), "%s%s%s", word, value[0] == '\0' ? "" : ": ", value);
+    list[s->ret->fault_count] = lapse_pool_text(&s->ret->pool, text, strlen(text));
     return list[s->ret->fault_count++] != NULL;
 }
 

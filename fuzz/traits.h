@@ -8,9 +8,11 @@
     X(BREADTH, "breadth", "3*1|3*2|2*3|5")                                                         \
     X(SUBJECT, "subject",                                                                          \
       "4*keys|2*idle|2*dates|3*watches|4*leases|2*sessions|2*locks|2*resources|2*requests|"        \
-      "batches|2*records|buckets|2*loops|2*careful|edges|flood")                                   \
+      "batches|2*records|buckets|2*loops|2*careful|edges|flood|2*idioms")                          \
     X(COMPANION, "fault beside watches and loops",                                                 \
-      "2*none|2*cut|2*link|2*pause|suspend|message|crash|rate")                                    \
+      "2*none|2*cut|2*link|2*pause|2*pause n1|suspend|message|crash|rate|revoke")                  \
+    X(DATED, "dates beside steps of a wall", "no|yes")                                             \
+    X(WIDTH, "width of traits", "wide|narrow")                                                     \
     X(TROUBLE, "trouble", "3*0|3*1|2*2|3|5")                                                       \
     X(FAULT, "fault",                                                                              \
       "2*pause|pause n1|crash|3*crash n1|2*restart n1|suspend|2*suspend n1|3*wall n1|wall|"        \
@@ -21,7 +23,7 @@
     X(LINES, "lines", "2*4|3*8|3*12|2*20|32")                                                      \
     X(CLIENTS, "clients", "1|4*2|3")                                                               \
     X(CAREFUL, "careful", "yes|no")                                                                \
-    X(MARGIN, "margin", "2*none|500ms|1s")                                                         \
+    X(MARGIN, "margin", "none|500ms|1s|half")                                                      \
     X(TIMER, "timer", "3*none|boot")                                                               \
     X(STORE, "store", "3*none|5*memory|2*sqlite")                                                  \
     X(SYNC, "sync", "5*full|2*normal|none")                                                        \
@@ -29,7 +31,7 @@
     X(DRIFT, "drift", "fast|slow|half fast|half slow")                                             \
     X(WALLS, "wall bound", "1s|1h")                                                                \
     X(ORIGIN, "origin", "6*none|wall ahead|wall behind|tick|origin")                               \
-    X(REAPER, "reaper", "2*due|minute")                                                            \
+    X(REAPER, "reaper", "3*due|2*minute")                                                          \
     X(BUCKETS, "buckets", "3*1|2")                                                                 \
     X(TERM, "bucket term", "5*ttl|2*none|2*idle")                                                  \
     X(SPAN, "span", "100ms|2*1s|2*2s|3s|3*5s|4*10s|2*30s|45s|2*60s|1h")                            \
@@ -70,25 +72,46 @@
     X(RESOURCE, "resource", "2*fenced|lease|ends|once")                                            \
     X(RESOURCES, "resource verb", "5*write|read|3*acquire")                                        \
     X(REQUEST, "request", "3*write|2*acquire|4*again|batch|delete")                                \
-    X(BATCH, "batch of", "3*set|create|delete|update|release|purge")                               \
+    X(BATCH, "batch of", "4*set|create|delete|update|release|purge|2*close|2*end")                 \
     X(BATCHED, "batch size", "1|3*2|3")                                                            \
     X(BUCKETED, "bucket verb", "open|2*alter|2*set|get")                                           \
     X(EDGE, "edge", "zero|huge|largest|two terms|zero lease|huge lease|past|huge idle")            \
     X(FLOOD, "flood", "4*9|300|2*1100")                                                            \
     X(LOOP, "loop",                                                                                \
-      "2*renew|2*write|take|take and give|2*gap|lock|beside|batches")                              \
+      "2*renew|2*write|take|take and give|2*gap|lock|beside|batches|2*lock and work")              \
+    X(DENIED, "after a denial", "stop|next")                                                       \
+    X(NAMED, "grant named", "by token|by owner")                                                   \
+    X(LATE, "renewal answered past a deadline", "3*none|first|second")                             \
     X(PERIOD, "period",                                                                            \
       "3*third|half|tenth|second|nine tenths|span|2*just before")                                  \
     X(LIVES, "length of a loop", "2*2 spans|3 spans|5 spans|3*0: no end")                          \
-    X(TIMEOUT, "timeout", "2*1s|100ms|5s|span")                                                    \
+    X(TIMEOUT, "timeout", "2*1s|100ms|5s|span|double")                                             \
     X(FAULT_FOR, "fault span", "2*second|3*past a landmark|2*span|double|moment|half|none")        \
     X(MESSAGE, "message",                                                                          \
       "request lost|2*reply lost|2*request twice|reply twice|2*request late|2*reply late|moment")  \
+    X(INSIDE, "lines inside a fault", "2*0|1|2|3")                                                 \
+    X(CUT_OFF, "cut off", "any|who watches")                                                       \
+    X(LAST, "last lines", "3*any|2*in a fault")                                                    \
     X(MACHINE, "machine", "no|yes")                                                                \
+    X(BETWEEN, "between a step and a start", "nothing|write|2*date")                               \
+    X(BURST, "reads again", "9*none|moments|hundredths")                                           \
     X(WALL_BY, "wall by", "+1s|-1s|+1h|-1h|2*+span|2*-span|+1ms|-1ns|+1d|-30d|to epoch|to later")  \
     X(DISK, "disk", "2*sync fail|sync stalls|tear|full|sync lies|rot")                             \
-    X(NTH, "nth sync", "3*1|2|3")                                                                  \
+    X(NTH, "nth sync", "2*1|2|3")                                                                  \
     X(COPY, "copy", "2*backup|restore")                                                            \
+    X(IDIOM, "idiom",                                                                              \
+      "2*purged|2*past|2*missed|2*uses|2*ended in a batch|2*hanging|2*date and start")             \
+    X(IDIOM_THEN, "after an idiom", "2*more|the end")                                              \
+    X(STEP, "step of an idiom", "3*none|2*moment|tenth|second")                                    \
+    X(REMOVED, "removed by", "purge|delete")                                                       \
+    X(ONCE_MORE, "written once more", "yes|no")                                                    \
+    X(PAST, "what is past, read by", "history|rev|get")                                            \
+    X(USE, "used by", "2*get|entry|has")                                                           \
+    X(WRITTEN, "written over by", "2*set|create")                                                  \
+    X(CUT, "cut off", "both ways|one way")                                                         \
+    X(HANGS, "hangs", "in a stall|in a sync")                                                      \
+    X(WALL_BACK, "wall back by", "3*-1h|-30d|-1s")                                                 \
+    X(SLOW, "reaper of a date", "as it is|minute")                                                 \
     X(CHANGE, "change", "4*a time|4*an instant|2*drop|2*twice|2*swap|2*splice|3*fault")            \
     X(SHAKE, "shake", "3*an instant|message|5*fault")                                              \
     X(NEAR, "near", "3*another|2*sum|2*difference|half|double|thirtieth|beside")                   \

@@ -5,7 +5,6 @@
 #include "scenarios/span.h"
 
 #include "decode.h"
-#include "scenarios/span.h"
 
 #define S LAPSE_NS_PER_S
 
@@ -37,33 +36,6 @@ Test(number, spans_are_read_exactly_with_arithmetic) {
             lapse_number_scan(cases[i].text, strlen(cases[i].text), &ns, &at);
         cr_expect_eq(fault, LAPSE_SPAN_FINE, "%s", cases[i].text);
         cr_expect_eq(ns, cases[i].ns, "%s gave %lld", cases[i].text, (long long)ns);
-    }
-}
-
-Test(number, spans_are_written_as_short_as_they_can_be) {
-    static const struct {
-        int64_t ns;
-        const char *text;
-    } cases[] = {
-        {0, "0s"},
-        {900 * S - 1, "15m-1ns"},
-        {5 * S - 2, "5s-2ns"},
-        {5 * S + 2, "5s2ns"},
-        {7000 - 3, "7us-3ns"},
-        {90 * S, "1m30s"},
-        {-5 * S, "-5s"},
-    };
-    static const int64_t others[] = {1,         999,       1001,         -2 * S - 998,
-                                     INT64_MAX, INT64_MIN, INT64_MIN + 1};
-    char text[LAPSE_SPAN_TEXT_MAX];
-    int64_t ns = 0;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        lapse_span_write(cases[i].ns, text);
-        cr_expect_str_eq(text, cases[i].text);
-    }
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        lapse_span_write(others[i], text);
-        cr_expect(lapse_span_read(text, strlen(text), &ns) && ns == others[i], "%s", text);
     }
 }
 
@@ -126,7 +98,7 @@ Test(number, a_span_is_written_short_and_read_back) {
         cr_expect(lapse_span_read(text, strlen(text), &back) && back == cases[i].ns, "%s", text);
     }
     for (size_t i = 0; i < 3000; i++) {
-        int64_t beside = ((int64_t)(i / 6) - 250) * ((int64_t)i * 7919 + 1);
+        int64_t beside = ((int64_t)(i / 6) - 250) * ((int64_t)i + 1);
         int64_t ns = edges[i % 6];
         (void)lapse_ns_add(ns, ns > 0 ? -beside * beside : beside * beside, &ns);
         lapse_span_write(ns, text);

@@ -18,10 +18,6 @@ int lapse_cli_against_open(const struct lapse_cli_options *options,
         return lapse_cli_complain(LAPSE_EXIT_USAGE, "--against needs the one document that was "
                                                     "explored: lapse fuzz FILE --against STATES");
     }
-    if (options->profile != NULL) {
-        return lapse_cli_complain(LAPSE_EXIT_USAGE, "--profile is of what is drawn, and with "
-                                                    "--against nothing is; leave it out");
-    }
     int code = lapse_cli_only_plan(options, "--against", &ret->file, &ret->index);
     if (code != LAPSE_EXIT_PASSED) {
         return code;

@@ -160,6 +160,9 @@ static void show(struct orders *orders, struct lapse_cli_result *result) {
 }
 
 static void claim(struct orders *orders, int code, bool all) {
+    const struct lapse_plan *plan = orders->file->loaded.plans[orders->index];
+    const char *none = plan->the_case.violates_count > 0 ? "each breaks what it lists, and no more"
+                                                         : "no violation";
     char runs[32];
     lapse_cli_number(orders->runs, runs);
     if (orders->unmet) {
@@ -168,15 +171,16 @@ static void claim(struct orders *orders, int code, bool all) {
     } else if (code != LAPSE_EXIT_PASSED) {
         lapse_out_format(&orders->out, "  found in run %s\n", runs);
     } else if (!all) {
-        lapse_out_format(&orders->out, "  %s: %s orders and choices, no violation so far\n",
-                         lapse_cli_interrupted() != 0 ? "interrupted" : "bounded by --runs", runs);
+        lapse_out_format(&orders->out, "  %s: %s orders and choices, %s so far\n",
+                         lapse_cli_interrupted() != 0 ? "interrupted" : "bounded by --runs", runs,
+                         none);
     } else if (orders->narrowed) {
         lapse_out_format(&orders->out,
-                         "  bounded: %s orders and choices, no violation; of draws with more than "
+                         "  bounded: %s orders and choices, %s; of draws with more than "
                          "%d outcomes the first and the last\n",
-                         runs, (int)WIDE);
+                         runs, none, (int)WIDE);
     } else {
-        lapse_out_format(&orders->out, "  explored all %s orders and choices: no violation\n",
-                         runs);
+        lapse_out_format(&orders->out, "  explored all %s orders and choices: %s\n",
+                         runs, none);
     }
 }

@@ -2,17 +2,16 @@
  * once everything has been tried. */
 #define _POSIX_C_SOURCE 200809L
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "explore.h"
+#include "output.h"
 
 static const char begin[] = "lapse-states ";
 
 static int save(const struct lapse_cli_states *states, const char *path);
-static bool may_write(const char *path, bool *ret_made);
+static bool may_write(const struct lapse_cli_options *options);
 
 int lapse_cli_explore_with_states(const struct lapse_cli_options *options) {
     struct lapse_cli_states states = {.whole = false};
@@ -27,8 +26,7 @@ int lapse_cli_explore_with_states(const struct lapse_cli_options *options) {
     if (code != LAPSE_EXIT_PASSED) {
         return code;
     }
-    bool made = false;
-    if (!may_write(options->states, &made)) {
+    if (!may_write(options)) {
         lapse_cli_file_close(&file);
         return LAPSE_EXIT_USAGE;
     }
@@ -36,15 +34,10 @@ int lapse_cli_explore_with_states(const struct lapse_cli_options *options) {
                                                  file.loaded.plans[index], &err);
     code = status == LAPSE_OK ? lapse_cli_explore_plan(options, &file, index, &states)
                               : lapse_cli_complain(LAPSE_EXIT_MISTAKES, "%s", err.message);
-    int saved = LAPSE_EXIT_INCONCLUSIVE;
     if (states.whole) {
-        saved = save(&states, options->states);
-        code = lapse_cli_exit_worse(code, saved);
+        code = lapse_cli_exit_worse(code, save(&states, options->states));
     } else {
         (void)lapse_cli_complain(code, "%s: not written, as not all was seen", options->states);
-    }
-    if (made && saved != LAPSE_EXIT_PASSED) {
-        (void)remove(options->states);
     }
     lapse_reach_finish(&states.all);
     lapse_cli_file_close(&file);
@@ -59,18 +52,21 @@ static int save(const struct lapse_cli_states *states, const char *path) {
                                   "transitions",
                                   path, (int)LAPSE_REACH_STATES_MAX, (int)LAPSE_REACH_MOVES_MAX);
     }
+    if (states->all.status == LAPSE_OK && states->all.reach.states.count == 0) {
+        return lapse_cli_complain(LAPSE_EXIT_NOTHING,
+                                  "%s: not written: no run shows a state that could be counted",
+                                  path);
+    }
     if (states->all.status != LAPSE_OK ||
         lapse_reach_write(&states->all.reach, &text) != LAPSE_OK) {
         return lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
     }
-    FILE *file = fopen(path, "w");
-    bool good = file != NULL && fwrite(text.text, 1, text.bytes, file) == text.bytes;
-    good = (file == NULL || fclose(file) == 0) && good;
-    int fault = errno;
+    struct lapse_error err = {0};
+    enum lapse_status status =
+        lapse_cli_output_write("the states", path, text.text, text.bytes, &err);
     lapse_emitted_free(&text);
-    if (!good) {
-        return lapse_cli_complain(LAPSE_EXIT_USAGE, "%s: cannot be written whole (%s)", path,
-                                  strerror(fault));
+    if (status != LAPSE_OK) {
+        return lapse_cli_complain(LAPSE_EXIT_USAGE, "%s", err.message);
     }
     char count[32], moves[32];
     printf("  wrote %s abstract states and %s transitions to %s\n",
@@ -79,31 +75,24 @@ static int save(const struct lapse_cli_states *states, const char *path) {
     return LAPSE_EXIT_PASSED;
 }
 
-/* Before anything is explored: a file of states is there, or an empty file, or one can be made and
- * has been. */
-static bool may_write(const char *path, bool *ret_made) {
-    struct stat found;
+/* Before anything is explored: a file of states is there, or an empty file, or one can be made. */
+static bool may_write(const struct lapse_cli_options *options) {
+    struct lapse_error err = {0};
     char head[sizeof begin] = "";
-    FILE *file = NULL;
-    *ret_made = stat(path, &found) != 0;
-    if (*ret_made) {
-        file = fopen(path, "wx");
-    } else if (S_ISREG(found.st_mode)) {
-        file = fopen(path, "r+");
-    } else {
-        errno = EEXIST;
+    if (lapse_cli_output_check(options, "the states", options->states, &err) != LAPSE_OK) {
+        (void)lapse_cli_complain(0, "%s", err.message);
+        return false;
     }
-    bool own = file != NULL && (fread(head, 1, sizeof begin - 1, file) == 0 ||
-                                strcmp(head, begin) == 0);
-    if (file == NULL && (*ret_made || errno != EEXIST)) {
-        (void)lapse_cli_complain(0, "%s: cannot be written (%s)", path, strerror(errno));
-    } else if (!own) {
+    FILE *file = fopen(options->states, "r");
+    if (file == NULL) {
+        return true; /* it is made when all is known */
+    }
+    bool own = fread(head, 1, sizeof begin - 1, file) == 0 || strcmp(head, begin) == 0;
+    (void)fclose(file);
+    if (!own) {
         (void)lapse_cli_complain(0, "%s: it is no file of states, and is not overwritten: name "
                                     "another one with --states",
-                                 path);
-    }
-    if (file != NULL) {
-        (void)fclose(file);
+                                 options->states);
     }
     return own;
 }

@@ -26,6 +26,11 @@ int lapse_cli_fuzz(const struct lapse_cli_options *options) {
     if (fuzz == NULL) {
         return lapse_cli_complain(LAPSE_EXIT_BUG, "memory ran out");
     }
+    if (options->profile != NULL && options->path_count > 0) {
+        free(fuzz);
+        return lapse_cli_complain(LAPSE_EXIT_USAGE, "--profile is of what is drawn, and with PATH "
+                                                    "nothing is: write `profile:` there instead");
+    }
     enum lapse_profile profile;
     if (options->profile != NULL &&
         !lapse_profile_find(lapse_bytes_of(options->profile), &profile)) {

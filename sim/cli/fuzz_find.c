@@ -32,7 +32,6 @@ static enum lapse_status shrink(const struct lapse_cli_fuzz *fuzz,
                                             .seed = 1,
                                             .tries_max = TRIES_MAX,
                                             .seconds_max = SHRINK_SECONDS_MAX,
-                                            .no_model = true,
                                             .promise_strict = fuzz->options->promise_strict};
     enum lapse_status status =
         lapse_cli_small(&job, &finding->text, &finding->told, &finding->made, err);

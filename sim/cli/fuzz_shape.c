@@ -29,9 +29,7 @@ int lapse_cli_fuzz_shapes(struct lapse_cli_fuzz *fuzz, char *const *paths, size_
         code = take_file(fuzz, selection.targets[i].path, &selection.targets[i], &taken);
     }
     if (code == LAPSE_EXIT_PASSED && taken == 0) {
-        code = lapse_cli_complain(LAPSE_EXIT_NOTHING,
-                                  "nothing was selected: no scenario there; name a file, a line of "
-                                  "one, or a folder");
+        code = lapse_cli_complain_nothing(fuzz->options, &selection);
     }
     lapse_cli_selection_free(&selection);
     return code;

@@ -9,9 +9,15 @@
 #include "fuzz.h"
 #include "lapse/clock.h"
 
-enum { STATUS_SECONDS_LIVE = 1, STATUS_SECONDS = 30, DAY_SECONDS = 86400,
-       MS_PER_S = 1000, MS_PER_MINUTE = 60000 };
+enum { STATUS_SECONDS_LIVE = 1, STATUS_SECONDS = 30, MS_PER_S = 1000, MS_PER_MINUTE = 60000 };
 
+/* Simulated time in the greatest unit of which there are two. */
+struct amount {
+    uint64_t number;
+    const char *unit;
+};
+
+static struct amount amount_of(uint64_t seconds);
 static void put_states(const struct lapse_cli_fuzz *fuzz, struct lapse_out *out);
 static void print_share(const struct lapse_cli_fuzz *fuzz);
 static void print_seen(const struct lapse_cli_finding *finding);
@@ -43,19 +49,33 @@ void lapse_cli_fuzz_status(struct lapse_cli_fuzz *fuzz, bool last) {
         return;
     }
     int64_t ms = (now - fuzz->began_ns) / LAPSE_NS_PER_MS + 1;
+    struct amount simulated = amount_of(totals->simulated_s);
     struct lapse_out shown;
     lapse_out_init(&shown, lapse_alloc_libc());
     put_states(fuzz, &shown);
     (void)fprintf(stderr,
                   "%s  %" PRId64 ":%02" PRId64 "   %" PRIu64 " runs   %" PRIu64 "/s   %" PRIu64
-                  " d simulated   %s   %zu finding%s%s",
+                  " %s simulated   %s   %zu finding%s%s",
                   live ? "\r" : "", ms / MS_PER_MINUTE, ms % MS_PER_MINUTE / MS_PER_S, totals->runs,
-                  totals->runs * MS_PER_S / (uint64_t)ms, totals->simulated_s / DAY_SECONDS,
+                  totals->runs * MS_PER_S / (uint64_t)ms, simulated.number, simulated.unit,
                   shown.text == NULL ? "" : shown.text, fuzz->finding_count,
                   fuzz->finding_count == 1 ? "" : "s", live && !last ? "\033[K" : "\n");
     lapse_out_free(&shown);
     fuzz->shown_ns = now;
     fuzz->states_shown = lapse_campaign_states(fuzz->campaign);
+}
+
+static struct amount amount_of(uint64_t seconds) {
+    static const struct {
+        uint64_t seconds;
+        const char *word;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (seconds >= 2 * units[i].seconds) {
+            return (struct amount){seconds / units[i].seconds, units[i].word};
+        }
+    }
+    return (struct amount){seconds, "s"};
 }
 
 /* Of all that there are, where that is known. */
@@ -94,9 +114,10 @@ void lapse_cli_fuzz_end(const struct lapse_cli_fuzz *fuzz) {
     for (size_t i = 0; i < fuzz->finding_count; i++) {
         print_seen(&fuzz->findings[i]);
     }
+    struct amount simulated = amount_of(totals->simulated_s);
     (void)printf("%" PRIu64 " runs (%" PRIu64 " drawn anew), %" PRIu64 " events, %" PRIu64
-                 " d simulated\n",
-                 totals->runs, totals->drawn, totals->events, totals->simulated_s / DAY_SECONDS);
+                 " %s simulated\n",
+                 totals->runs, totals->drawn, totals->events, simulated.number, simulated.unit);
     print_share(fuzz);
     (void)printf("%" PRIu64 " passed, %" PRIu64 " violated, %" PRIu64 " cut short, %" PRIu64
                  " made no sense, %" PRIu64 " broke lapse\n",

@@ -17,6 +17,8 @@ static void print_story(const struct lapse_cli_fuzz *fuzz,
                         const struct lapse_cli_finding *finding);
 static void draw_place(const struct lapse_cli_fuzz *fuzz, const struct lapse_cli_finding *finding,
                        struct lapse_out *out);
+static void draw_campaign(const struct lapse_cli_fuzz *fuzz,
+                          const struct lapse_cli_finding *finding, struct lapse_out *out);
 
 void lapse_cli_fuzz_tell(const struct lapse_cli_fuzz *fuzz,
                          const struct lapse_cli_finding *finding) {
@@ -89,13 +91,33 @@ static void draw_place(const struct lapse_cli_fuzz *fuzz, const struct lapse_cli
         (void)lapse_out_safe_text(out, fuzz->options->paths[0]);
         lapse_out_text(out, " --against ");
         (void)lapse_out_safe_text(out, fuzz->options->against);
-        lapse_out_format(out, " --seed %" PRIu64 " --runs %" PRIu64 " --mode batch\n",
-                         fuzz->options->seed, finding->run + 1);
+        draw_campaign(fuzz, finding, out);
         return;
     }
-    lapse_out_format(out, "     a scenario: `lapse run%s` fails on it until this is mended\n"
+    /* What the model's rows alone show needs the model again. */
+    const char *id = finding->signature.id;
+    const char *model = id != NULL && strcmp(id, "LIN-01") == 0 ? " --model" : "";
+    lapse_out_format(out, "     a scenario: `lapse run%s%s` fails on it until this is mended\n"
                           "replay    lapse replay ",
-                     promise);
+                     promise, model);
     (void)lapse_out_safe_text(out, finding->path);
-    lapse_out_format(out, ":1%s\n", promise);
+    lapse_out_format(out, ":1%s%s\n", promise, model);
+}
+
+/* What a campaign's runs hang on. The numbers of a shard lie as far apart as there are shards. */
+static void draw_campaign(const struct lapse_cli_fuzz *fuzz,
+                          const struct lapse_cli_finding *finding, struct lapse_out *out) {
+    const struct lapse_cli_options *options = fuzz->options;
+    uint64_t shards = options->shard_count > 0 ? options->shard_count : 1;
+    lapse_out_format(out, " --seed %" PRIu64 " --runs %" PRIu64, options->seed,
+                     finding->run / shards + 1);
+    if (options->shard_count > 0) {
+        lapse_out_format(out, " --shard %" PRIu64 "/%" PRIu64, (uint64_t)options->shard, shards);
+    }
+    if (options->match != NULL) {
+        lapse_out_text(out, " -k ");
+        (void)lapse_out_safe_text(out, options->match);
+    }
+    lapse_out_text(out, options->promise_strict ? " --promise strict --mode batch\n"
+                                                : " --mode batch\n");
 }

@@ -64,6 +64,10 @@ static const char *look_at(const char *path, struct place *ret) {
     if (!ret->there && errno != ENOENT) {
         return strerror(errno);
     }
+    struct stat link;
+    if (!ret->there && lstat(path, &link) == 0) {
+        return "it is a link to what is not there";
+    }
     if (len == 0 || path[len - 1] == '/') {
         return "it names a folder";
     }

@@ -17,6 +17,12 @@ int lapse_cli_complain_place(const struct lapse_cli_options *options,
         bool here = line >= plan->line_begin && line <= plan->line_last;
         rows = here && plan->row >= rows ? plan->row + 1 : rows;
     }
+    if (options->match != NULL) {
+        return lapse_cli_complain(LAPSE_EXIT_NOTHING,
+                                  "no scenario at %s:%d has a name that matches -k %s; `lapse run "
+                                  "-v %s` lists them",
+                                  target->path, line, options->match, target->path);
+    }
     if (options->has_row && rows > 0) {
         return lapse_cli_complain(LAPSE_EXIT_NOTHING,
                                   "the scenario at %s:%d has the rows 0 to %d, not %d",

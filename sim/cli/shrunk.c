@@ -73,7 +73,11 @@ static void draw_all(struct lapse_out *out, const struct lapse_shrunk *shrunk, i
         draw_threshold(out, &shrunk->thresholds[i], lines_more);
     }
     if (shrunk->threshold_count == 0) {
-        lapse_out_text(out, "    threshold         none: no number of it decides alone\n");
+        lapse_out_text(out, shrunk->unmet
+                                ? "    threshold         not looked for where an expectation is "
+                                  "not met\n"
+                                : "    threshold         none was found: no number of it decides "
+                                  "alone\n");
     }
     lapse_out_text(out, "    stability         ");
     lapse_out_format(out,
@@ -86,14 +90,20 @@ static void draw_all(struct lapse_out *out, const struct lapse_shrunk *shrunk, i
                          "document can name\n",
                          (unsigned long long)shrunk->seed);
     }
+    if (shrunk->promise_strict) {
+        lapse_out_text(out, "    judged            with --promise strict, without which `lapse "
+                            "run` may pass it\n");
+    }
     lapse_out_format(out, "    minimal           %s\n", minimal_text(shrunk));
     draw_others(out, shrunk);
 }
 
 static const char *minimal_text(const struct lapse_shrunk *shrunk) {
     return !shrunk->minimal ? "not proved: the tries ran out"
+           : shrunk->unmet  ? "but for faults and acts, which stay: an expectation is not met"
            : shrunk->shaped ? "yes: without any one line or word that was added it does not fail"
-                            : "yes: without any one line, word or client of it it does not fail";
+                            : "yes: without any one line, client or word (but `on_any`) it "
+                              "does not fail";
 }
 
 /* At most six, each at most two thirds of the one before. */
@@ -126,21 +136,23 @@ static void draw_fault(struct lapse_out *out, const struct lapse_shrunk *shrunk)
                                   "kind.\n");
         return;
     }
-    lapse_out_text(out, "yes: ");
+    lapse_out_text(out, shrunk->unmet ? "not asked where an expectation is not met. It has "
+                                      : "yes: ");
     for (size_t i = 0; i < shrunk->fault_count; i++) {
         lapse_out_text(out, i > 0 ? ", and " : "");
         (void)lapse_out_safe_text(out, shrunk->faults[i]);
     }
-    lapse_out_text(out, shrunk->fault_count > 1 ? ". Without any one of them it does not fail.\n"
+    lapse_out_text(out, shrunk->unmet             ? ".\n"
+                        : shrunk->fault_count > 1 ? ". Without any one of them it does not fail.\n"
                                                 : ". Without it it does not fail.\n");
 }
 
-/* "`for: 40s` in line 5: fails from 25s+1ns on, right up to 25s". */
+/* "`for: 40s` in line 5: fails down to 25s1ns, right at 25s". */
 static void draw_threshold(struct lapse_out *out, const struct lapse_shrink_threshold *threshold,
                            int lines_more) {
     lapse_out_format(out,
-                     threshold->above ? "`%s: %s` in line %d: fails from %s on, right up to %s\n"
-                                      : "`%s: %s` in line %d: fails up to %s, right from %s on\n",
+                     threshold->above ? "`%s: %s` in line %d: fails down to %s, right at %s\n"
+                                      : "`%s: %s` in line %d: fails up to %s, right at %s\n",
                      threshold->word, threshold->value, threshold->place.line + lines_more,
                      threshold->fails, threshold->passes);
 }

@@ -11,7 +11,7 @@
 #include "scenarios/node.h"
 #include "sim/choice.h"
 
-enum { LAPSE_TRAITS_MAX = 96, LAPSE_TRAIT_OPTIONS_MAX = 40 };
+enum { LAPSE_TRAITS_MAX = 128, LAPSE_TRAIT_OPTIONS_MAX = 40 };
 
 /* How often each option of each trait was drawn. */
 struct lapse_diversity {

@@ -45,14 +45,16 @@ struct lapse_shrink_options {
     void *ctx;                       /* for progress */
 };
 
-/* The value of one number at which the verdict flips. All other numbers stay as they are. */
+/* The value of one number at which the verdict flips, on one side of what is written: found by
+ * steps that double and then halve, so nothing is said of what lies beyond. All other numbers stay
+ * as they are. */
 struct lapse_shrink_threshold {
     struct lapse_place place; /* in the text, without a file */
     const char *word;         /* what it is the value of: "for" */
     const char *value;        /* as it stands: "40s" */
     const char *fails;        /* the last value that fails */
     const char *passes;       /* the first one, 1 unit further, that passes */
-    bool above;               /* it fails from `fails` upwards; else downwards */
+    bool above;               /* it fails down to `fails`; else up to it */
 };
 
 /* A failure with another signature that was met on the way. Its id is `lapse` where the run
@@ -77,6 +79,9 @@ struct lapse_shrunk {
     bool pinned;  /* chance has a part in it: `seed` is in the document */
     bool loose;   /* chance has a part in it, and no document can say so high a seed: */
     uint64_t seed;
+    bool unmet;   /* an expectation is not met, and nobody but its author knows what is right:
+                     faults and acts stay as they were, and no threshold is looked for */
+    bool promise_strict; /* it was judged so */
     bool shaped;  /* only what was added to a shape was taken away; `minimal` speaks of that */
     bool needs_fault; /* it has faults; those it needs, each by itself: */
     size_t fault_count;
