@@ -7,6 +7,9 @@
 static void seen(struct lapse_reach_seer *seer, uint64_t state, const void *moment);
 static uint32_t add(struct lapse_reach_builder *builder, uint64_t state, const void *moment);
 static void put(void *ctx, const char *text);
+static enum lapse_status check_grain(int64_t grain_ns, struct lapse_error *err);
+
+#define GRAIN_NS_MAX (7 * 86400 * LAPSE_NS_PER_S)
 
 enum lapse_status lapse_reach_begin(struct lapse_reach_builder *builder, const lapse_alloc *alloc,
                                     const struct lapse_plan *plan, struct lapse_error *err) {
@@ -15,7 +18,21 @@ enum lapse_status lapse_reach_begin(struct lapse_reach_builder *builder, const l
     *builder = (struct lapse_reach_builder){.seer = {.plan = plan, .seen = seen}, .from = -1};
     builder->words.alloc = alloc;
     lapse_reach_init(&builder->reach, alloc, plan->explore.on, digest);
-    return status;
+    return status == LAPSE_OK && plan->explore.on ? check_grain(plan->explore.grain_ns, err)
+                                                  : status;
+}
+
+/* A walk is written as a scenario, whose lines lie microseconds apart within a grain and whose
+ * hundreds of grains must be an instant. */
+static enum lapse_status check_grain(int64_t grain_ns, struct lapse_error *err) {
+    char text[LAPSE_TIME_TEXT_MAX];
+    if (grain_ns >= LAPSE_NS_PER_MS && grain_ns <= GRAIN_NS_MAX) {
+        return LAPSE_OK;
+    }
+    return lapse_error_set(err, LAPSE_INVALID,
+                           "its grain is %s, and states are counted of protocols with a grain from "
+                           "1ms to 1w; write its spans in such grains",
+                           lapse_span_print((struct lapse_span){grain_ns}, text));
 }
 
 void lapse_reach_finish(struct lapse_reach_builder *builder) {

@@ -365,8 +365,11 @@ static bool first_right(struct lapse_shrinker *s, size_t at, int64_t from, int64
         }
         (void)probe(s, at, other, &fails);
         *ret_fails = fails ? other : *ret_fails;
-        if (by > INT64_MAX / 2 && fails) {
-            return false;
+        if (by > INT64_MAX / 2) {
+            if (fails) {
+                return false;
+            }
+            break;
         }
         by *= 2;
     }

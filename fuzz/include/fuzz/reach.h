@@ -87,7 +87,8 @@ struct lapse_reach_builder {
     enum lapse_status status; /* OK, NOMEM, LIMIT: too many; then nothing more is taken in */
     struct lapse_emitted words;
 };
-/* An empty set of the plan's (borrowed). OK; NOMEM; INVALID: the language has no words for it. */
+/* An empty set of the plan's (borrowed). OK; NOMEM; INVALID: the language has no words for it,
+ * or a protocol's grain is too short or too long to be walked by. */
 enum lapse_status lapse_reach_begin(struct lapse_reach_builder *builder, const lapse_alloc *alloc,
                                     const struct lapse_plan *plan, struct lapse_error *err);
 void lapse_reach_finish(struct lapse_reach_builder *builder);
