@@ -59,11 +59,13 @@ bool lapse_cli_send_all(int fd, const void *bytes, size_t count) {
     const char *at = bytes;
     while (count > 0) {
         ssize_t sent = write(fd, at, count);
-        if (sent < 0 && errno != EINTR) {
+        if (sent > 0) {
+            at += sent;
+            count -= (size_t)sent;
+        } else if (sent == 0 || errno != EINTR) {
+            errno = sent == 0 ? ENOSPC : errno;
             return false;
         }
-        at += sent > 0 ? sent : 0;
-        count -= sent > 0 ? (size_t)sent : 0;
     }
     return true;
 }

@@ -22,7 +22,7 @@ struct lapse_cli_child {
 enum lapse_status lapse_cli_children_run(struct lapse_cli_child *children, size_t count, int jobs,
                                          struct lapse_error *err);
 
-/* Writes all of the bytes, to a pipe as a rule. False: they could not be written. */
+/* Writes all of the bytes to a pipe or a file. False: they could not be, and errno says why. */
 bool lapse_cli_send_all(int fd, const void *bytes, size_t count);
 
 #endif

@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700
 
 #include "output.h"
+#include "children.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,6 @@ static const char *look_at(const char *path, struct place *ret);
 static const char *split(const char *path, struct place *ret);
 static bool is_input(const struct lapse_cli_options *options, const struct stat *found);
 static const char *write_beside(const struct place *place, const char *bytes, size_t count);
-static int write_all(int fd, const char *bytes, size_t count);
 static enum lapse_status cannot(struct lapse_error *err, const char *what, const char *path,
                                 const char *why);
 
@@ -117,7 +117,7 @@ static const char *write_beside(const struct place *place, const char *bytes, si
     if (fd < 0) {
         return strerror(errno);
     }
-    int fault = write_all(fd, bytes, count);
+    int fault = lapse_cli_send_all(fd, bytes, count) ? 0 : errno;
     if (fault == 0 && place->there && fchmod(fd, place->found.st_mode & MODE_BITS) != 0) {
         fault = errno;
     }
@@ -131,19 +131,6 @@ static const char *write_beside(const struct place *place, const char *bytes, si
         (void)unlink(beside);
     }
     return fault != 0 ? strerror(fault) : NULL;
-}
-
-/* Returns 0, or errno. */
-static int write_all(int fd, const char *bytes, size_t count) {
-    for (size_t at = 0; at < count;) {
-        ssize_t done = write(fd, bytes + at, count - at);
-        if (done > 0) {
-            at += (size_t)done;
-        } else if (done == 0 || errno != EINTR) {
-            return done == 0 ? ENOSPC : errno;
-        }
-    }
-    return 0;
 }
 
 static enum lapse_status cannot(struct lapse_error *err, const char *what, const char *path,

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "save.h"
+#include "children.h"
 #include "output.h"
 
 #include <dirent.h>
@@ -105,15 +106,7 @@ static void file_name(const struct lapse_result_view *view, char *buf, size_t ca
 
 static enum lapse_status write_file(int fd, const struct lapse_out *out, const char *path,
                                     struct lapse_error *err) {
-    int fault = 0;
-    for (size_t at = 0; at < out->len && fault == 0;) {
-        ssize_t done = write(fd, out->text + at, out->len - at);
-        if (done > 0) {
-            at += (size_t)done;
-        } else if (done == 0 || errno != EINTR) {
-            fault = done == 0 ? ENOSPC : errno;
-        }
-    }
+    int fault = lapse_cli_send_all(fd, out->text, out->len) ? 0 : errno;
     if (close(fd) != 0 && fault == 0) {
         fault = errno;
     }

@@ -3,12 +3,12 @@
 
 #include "worker.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "save.h"
 
 struct work {
@@ -42,7 +42,6 @@ static void send_file(struct work *work, const struct lapse_cli_file *file, cons
 static void put_expected(const struct work *work, struct lapse_out *out);
 static void send_record(struct work *work, const struct lapse_cli_record *record, const char *text,
                         const struct lapse_out *bodies, size_t count);
-static bool send_bytes(int fd, const char *bytes, size_t len);
 
 int lapse_cli_worker(const struct lapse_cli_options *options, const struct lapse_cli_target *target,
                      const struct lapse_cli_sinks *sinks, int fd, uint64_t *ret_seed) {
@@ -290,21 +289,6 @@ static void send_record(struct work *work, const struct lapse_cli_record *record
     lapse_out_init(&out, lapse_alloc_libc());
     lapse_cli_record_write(&out, record, work->tallies, text, bodies, count);
     work->starved = work->starved || out.failed;
-    work->sent = work->sent && !out.failed && send_bytes(work->fd, out.text, out.len);
+    work->sent = work->sent && !out.failed && lapse_cli_send_all(work->fd, out.text, out.len);
     lapse_out_free(&out);
-}
-
-static bool send_bytes(int fd, const char *bytes, size_t len) {
-    while (len > 0) {
-        ssize_t done = write(fd, bytes, len);
-        if (done < 0 && errno == EINTR) {
-            continue;
-        }
-        if (done <= 0) {
-            return false;
-        }
-        bytes += done;
-        len -= (size_t)done;
-    }
-    return true;
 }
